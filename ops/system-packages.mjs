@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/**
+ * redis-server is the one thing that npm does not have. On Debian and its relatives apt brings it;
+ * elsewhere the person is told what to install. Nothing is needed when REDIS_URL names a server.
+ */
+export function ensureSystemPackages() {
+  if (process.env.REDIS_URL || onPath('redis-server') || onPath('valkey-server')) return
+  if (process.platform !== 'linux' || !onPath('apt-get')) {
+    fail(
+      'redis-server was not found.\n' +
+        '  macOS:   brew install redis\n' +
+        '  Fedora:  sudo dnf install redis (or valkey)\n' +
+        '  or set REDIS_URL to a Redis 7 or Valkey server with maxmemory-policy noeviction',
+    )
+  }
+  const sudo = process.getuid() === 0 ? [] : ['sudo', '-n']
+  if (sudo.length > 0 && !onPath('sudo'))
+    fail('redis-server was not found: apt-get install redis-server')
+  process.stderr.write('Installing redis-server with apt-get (once) ...\n')
+  // Debian starts a packaged server by itself; ours is private, so theirs is not wanted here.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const apt = (...args) =>
+    spawnSync([...sudo, 'apt-get'][0], [...[...sudo, 'apt-get'].slice(1), ...args], {
+      stdio: ['ignore', 2, 2],
+      env,
+    })
+  const install = () => apt('install', '-y', '-qq', '--no-install-recommends', 'redis-server')
+  if (install().status === 0) return
+  apt('update', '-qq')
+  if (install().status !== 0)
+    fail('apt-get could not install redis-server; install it and start again')
+}
+
+function onPath(program) {
+  const folders = `${process.env.PATH ?? ''}${delimiter}/usr/local/sbin${delimiter}/usr/sbin`.split(
+    delimiter,
+  )
+  return folders.some((folder) => folder !== '' && existsSync(join(folder, program)))
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}

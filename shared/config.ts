@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { z } from 'zod'
+import { ConfigError } from './errors.ts'
+import type { RedisAddress } from './queue/connection.ts'
+
+type Env = Record<string, string | undefined>
+
+/** The clone (or package) that this file belongs to. */
+export const productRoot = resolve(import.meta.dirname, '..')
+
+const whole = (min: number, max: number, byDefault: number) =>
+  z.coerce.number().int().min(min).max(max).default(byDefault)
+const usd = (byDefault: number) => z.coerce.number().min(0).max(100_000).default(byDefault)
+
+/** All settings; `.env.example` explains each. Unknown variables are ignored. */
+const settingsSchema = z.object({
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  ASTRA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://api.openai.com/v1'),
+  ASTRA_MODEL: z.string().min(1).default('gpt-6-astra'),
+  ASTRA_REASONING_EFFORT: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']).default('low'),
+  ASTRA_REQUEST_SECONDS: whole(1, 3600, 300),
+
+  ASTRA_MAX_REQUESTS: whole(1, 1000, 40),
+  ASTRA_MAX_TOOL_CALLS: whole(1, 10_000, 120),
+  ASTRA_MAX_TOKENS: whole(1000, 100_000_000, 1_000_000),
+  ASTRA_MAX_OUTPUT_TOKENS: whole(16, 128_000, 8_000),
+  ASTRA_RUN_SECONDS: whole(1, 86_400, 1800),
+  ASTRA_RUN_BUDGET_USD: usd(2),
+  ASTRA_PROJECT_BUDGET_USD: usd(20),
+
+  ASTRA_TEST_SECONDS: whole(1, 3600, 300),
+  ASTRA_TEST_OUTPUT_BYTES: whole(10_000, 100_000_000, 1_000_000),
+  ASTRA_RUN_CONCURRENCY: whole(1, 1000, 16),
+  ASTRA_TEST_CONCURRENCY: whole(1, 64, 2),
+
+  EMBEDDING_MODEL_PATH: z.string().min(1).optional(),
+  OFFLINE_MODEL_URL: z.url({ protocol: /^http$/ }).optional(),
+  OFFLINE_MODEL_PORT: whole(0, 65_535, 0),
+})
+
+export type Config = z.infer<typeof settingsSchema> & {
+  /** ASTRA_HOME: all data of this installation. */
+  home: string
+  redis: RedisAddress
+}
+
+/**
+ * The configuration in `env`. Throws ConfigError that names the variable and what is allowed; a
+ * bad value is never replaced by a default.
+ */
+export function readConfig(env: Env): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = settingsSchema.safeParse(given)
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+    throw new ConfigError(`bad configuration: ${lines.join('; ')}`, {
+      hint: 'see .env.example for what each variable allows',
+    })
+  }
+  const home = astraHome(env)
+  const redis = parsed.data.REDIS_URL
+    ? { url: parsed.data.REDIS_URL }
+    : { path: redisSocketPath(home, env) }
+  return { ...parsed.data, home, redis }
+}
+
+/** ASTRA_HOME, or the XDG data folder. */
+export function astraHome(env: Env): string {
+  if (env.ASTRA_HOME) return resolve(env.ASTRA_HOME)
+  const data = env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local', 'share')
+  return join(data, 'astra-codebase-memory')
+}
+
+/** The longest path that fits into sockaddr_un, without its terminating zero. */
+const MAX_SOCKET_PATH = 107
+
+/** A unix socket below `home`, or, where that path is too long for a socket, in a folder of our own. */
+export function socketPath(home: string, name: string, env: Env): string {
+  const direct = join(home, 'run', name)
+  if (Buffer.byteLength(direct) <= MAX_SOCKET_PATH) return direct
+  const digest = createHash('sha256').update(home).digest('hex').slice(0, 12)
+  return join(env.XDG_RUNTIME_DIR || tmpdir(), `astra-${digest}`, name)
+}
+
+export function redisSocketPath(home: string, env: Env): string {
+  return socketPath(home, 'redis.sock', env)
+}
+
+/**
+ * The environment with `.env` of ASTRA_HOME and of the clone below it. A workspace's `.env` is
+ * never read: its OPENAI_BASE_URL would send the key elsewhere.
+ */
+export function withDotEnv(env: Env): Env {
+  const files = [join(productRoot, '.env'), join(astraHome(env), '.env')]
+  const layers = files
+    .filter((file) => existsSync(file))
+    .map((file) => parseEnv(readFileSync(file, 'utf8')))
+  return Object.assign({}, ...layers, env)
+}

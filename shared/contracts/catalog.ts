@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { runIdSchema } from './ids.ts'
+import * as memory from './memory.ts'
+import { runRequestSchema } from './run.ts'
+import * as tests from './tests.ts'
+import { encodedVectorSchema } from './vector.ts'
+
+type ServiceName = 'cli' | 'agent-runner' | 'test-runner' | 'memory-store' | 'embedder'
+
+type JobSpec = {
+  payload: z.ZodType
+  result: z.ZodType
+  /** Tries in all. Stalls (a killed worker) are not counted here. */
+  attempts: number
+  backoffMs: number
+  producers: readonly ServiceName[]
+}
+
+type QueueSpec = { consumer: ServiceName; jobs: Record<string, JobSpec> }
+
+const nothing = z.strictObject({})
+const retried = { attempts: 3, backoffMs: 500 }
+const runId = z.strictObject({ run_id: runIdSchema })
+
+/** Every queue and job of the system: this is the whole of what the processes say to each other. */
+export const catalog = {
+  runs: {
+    consumer: 'agent-runner',
+    jobs: {
+      /** Begins a run. Shares its deduplication id with the run's wakes: one is active at a time. */
+      start: { payload: runRequestSchema, result: nothing, ...retried, producers: ['cli'] },
+      /** Says that something may have arrived for a run; what, stands in its inbox. */
+      wake: { payload: runId, result: nothing, ...retried, producers: ['agent-runner'] },
+      cancel: { payload: runId, result: nothing, ...retried, producers: ['cli'] },
+      /** Wakes the unfinished runs that have no wake waiting. */
+      sweep: { payload: nothing, result: nothing, ...retried, producers: ['agent-runner'] },
+    },
+  },
+  'tool-results': {
+    consumer: 'agent-runner',
+    jobs: {
+      /** Parent of the work of one call: puts its result into the run's inbox, then wakes the run. */
+      deliver: {
+        payload: z.strictObject({ run_id: runIdSchema, call_id: z.string() }),
+        result: nothing,
+        ...retried,
+        producers: ['agent-runner'],
+      },
+    },
+  },
+  tests: {
+    consumer: 'test-runner',
+    jobs: {
+      baseline: {
+        payload: tests.baselinePayloadSchema,
+        result: tests.baselineResultSchema,
+        ...retried,
+        producers: ['agent-runner'],
+      },
+      run: {
+        payload: tests.testRunPayloadSchema,
+        result: tests.testRunResultSchema,
+        ...retried,
+        producers: ['agent-runner'],
+      },
+      verify: {
+        payload: tests.verifyPayloadSchema,
+        result: tests.verificationSchema,
+        ...retried,
+        producers: ['agent-runner'],
+      },
+    },
+  },
+  memory: {
+    consumer: 'memory-store',
+    jobs: {
+      search: {
+        payload: memory.searchPayloadSchema,
+        result: memory.searchResultSchema,
+        ...retried,
+        producers: ['agent-runner', 'cli'],
+      },
+      store: {
+        payload: memory.storePayloadSchema,
+        result: memory.storeResultSchema,
+        ...retried,
+        producers: ['agent-runner', 'cli'],
+      },
+      get: {
+        payload: memory.getPayloadSchema,
+        result: memory.getResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
+      list: {
+        payload: memory.listPayloadSchema,
+        result: memory.listResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
+      delete: {
+        payload: memory.deletePayloadSchema,
+        result: memory.deleteResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
+    },
+  },
+  embeddings: {
+    consumer: 'embedder',
+    jobs: {
+      embed: {
+        payload: z.strictObject({ texts: z.array(z.string()).min(1).max(64) }),
+        result: z.strictObject({ vectors: z.array(encodedVectorSchema) }),
+        ...retried,
+        producers: ['agent-runner', 'cli'],
+      },
+    },
+  },
+} as const satisfies Record<string, QueueSpec>
+
+export type Catalog = typeof catalog
+export type QueueName = keyof Catalog
+export type JobName<Q extends QueueName> = keyof Catalog[Q]['jobs'] & string
+
+type Spec<Q extends QueueName, J extends JobName<Q>> = Catalog[Q]['jobs'][J]
+type SchemaOf<S, K extends 'payload' | 'result'> =
+  S extends Record<K, infer Z extends z.ZodType> ? z.output<Z> : never
+
+export type Payload<Q extends QueueName, J extends JobName<Q>> = SchemaOf<Spec<Q, J>, 'payload'>
+export type Result<Q extends QueueName, J extends JobName<Q>> = SchemaOf<Spec<Q, J>, 'result'>
+
+/** The catalog's entry for a job, or undefined when there is no such job on that queue. */
+export function jobSpec(queue: QueueName, name: string): JobSpec | undefined {
+  const jobs: Record<string, JobSpec> = catalog[queue].jobs
+  return Object.hasOwn(jobs, name) ? jobs[name] : undefined
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { receiptSchema } from './receipt.ts'
+import {
+  fixClaimSchema,
+  fixEvidenceSchema,
+  memoryMatchSchema,
+  memoryRecordSchema,
+} from './record.ts'
+
+/** The query's vector comes from the job's `embed` child, not from the payload. */
+export const searchPayloadSchema = z.strictObject({
+  query: z.string().trim().min(1).max(20_000),
+  error_type: z.string().nullable(),
+  top_k: z.number().int().min(1).max(10),
+})
+
+export const searchResultSchema = z.strictObject({
+  matches: z.array(memoryMatchSchema),
+  /** How many live records the search could choose from. */
+  searched: z.number().int(),
+})
+export type SearchResult = z.infer<typeof searchResultSchema>
+
+/** The vectors of symptom and fix, in that order, come from the job's `embed` child. */
+export const storePayloadSchema = z.strictObject({
+  claim: fixClaimSchema,
+  evidence: fixEvidenceSchema,
+  session_id: z.string(),
+  confirmed_at: z.iso.datetime({ offset: true }),
+  receipt: receiptSchema.nullable(),
+})
+export type StorePayload = z.infer<typeof storePayloadSchema>
+
+/** A refusal is a value: the model can act on it. */
+export const storeResultSchema = z.discriminatedUnion('stored', [
+  z.strictObject({ stored: z.literal(true), memory_id: z.uuid() }),
+  z.strictObject({ stored: z.literal(false), error: z.string(), message: z.string() }),
+])
+export type StoreResult = z.infer<typeof storeResultSchema>
+
+export const getPayloadSchema = z.strictObject({ memory_id: z.string() })
+export const getResultSchema = z.strictObject({ record: memoryRecordSchema.nullable() })
+
+export const listPayloadSchema = z.strictObject({
+  limit: z.number().int().min(1).max(500),
+  offset: z.number().int().nonnegative(),
+  session_id: z.string().nullable(),
+})
+export const listResultSchema = z.strictObject({
+  records: z.array(
+    memoryRecordSchema.pick({
+      memory_id: true,
+      fix_description: true,
+      error_type: true,
+      file_paths: true,
+      outcome: true,
+      timestamp: true,
+      session_id: true,
+    }),
+  ),
+  total: z.number().int(),
+})
+
+export const deletePayloadSchema = z.strictObject({ memory_id: z.string() })
+export const deleteResultSchema = z.strictObject({ deleted: z.boolean() })

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { receiptSchema, runnerSchema } from './receipt.ts'
+
+const text = (max: number) => z.string().trim().min(1).max(max)
+
+/** The language of a workspace, by its test runner. */
+export const languageSchema = z.enum(['python', 'javascript', 'typescript', 'go', 'rust'])
+
+/** What the model says of its fix: the fields of `store_fix_memory`. */
+export const fixClaimSchema = z.strictObject({
+  fix_description: text(4000),
+  error_type: text(200),
+  file_paths: z.array(text(500)).min(1).max(50),
+  outcome: text(200),
+})
+export type FixClaim = z.infer<typeof fixClaimSchema>
+
+/** What the system saw by itself of the failure and of its repair. */
+export const fixEvidenceSchema = z.strictObject({
+  symptom_raw: z.string().max(16_000),
+  symptom: z.string().max(16_000),
+  diff: z.string().max(64_000),
+  language: languageSchema.nullable(),
+  framework: runnerSchema.nullable(),
+  repository_id: z.string().max(200).nullable(),
+  failing_tests: z.array(z.string()).max(200),
+  model: z.string().max(100),
+})
+export type FixEvidence = z.infer<typeof fixEvidenceSchema>
+
+/** One confirmed fix, as the store keeps it. `receipt: null` means unproved: labelled, never trusted. */
+export const memoryRecordSchema = z.strictObject({
+  memory_id: z.uuid(),
+  ...fixClaimSchema.shape,
+  timestamp: z.iso.datetime({ offset: true, error: 'timestamp must be ISO 8601 with a time zone' }),
+  session_id: text(200),
+  ...fixEvidenceSchema.shape,
+  receipt: receiptSchema.nullable(),
+  shown: z.number().int().nonnegative(),
+  superseded_by: z.uuid().nullable(),
+  revoked_at: z.iso.datetime().nullable(),
+})
+export type MemoryRecord = z.infer<typeof memoryRecordSchema>
+
+/** One answer of a search. `score` is the cosine of the better of the two vectors. */
+export const memoryMatchSchema = z.strictObject({
+  memory_id: z.uuid(),
+  score: z.number(),
+  proved: z.boolean(),
+  ...fixClaimSchema.shape,
+  timestamp: z.string(),
+  session_id: z.string(),
+})
+export type MemoryMatch = z.infer<typeof memoryMatchSchema>

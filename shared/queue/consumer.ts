@@ -1,0 +1,170 @@
+import { type Job, UnrecoverableError, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import {
+  type JobName,
+  jobSpec,
+  type Payload,
+  type QueueName,
+  type Result,
+} from '../contracts/catalog.ts'
+import { errorText } from '../errors.ts'
+import { KEY_PREFIX } from './connection.ts'
+
+/** What a child job left for its parent: its result, or why there is none. */
+export type ChildOutcome = { ok: true; value: unknown } | { ok: false; error: string }
+
+export type JobContext = {
+  jobId: string
+  /** The outcomes of the job's children, in no order. A job has one child or none here. */
+  children(): Promise<ChildOutcome[]>
+  /** Aborts when the process shuts down or the job's lock is lost: another worker has it then. */
+  signal: AbortSignal
+  log: Logger
+}
+
+/** May run twice for one job (a stalled worker), so its effects must be idempotent. */
+export type Handler<Q extends QueueName, J extends JobName<Q>> = (
+  payload: Payload<Q, J>,
+  context: JobContext,
+) => Promise<Result<Q, J>>
+
+export type Handlers<Q extends QueueName> = { [J in JobName<Q>]: Handler<Q, J> }
+
+export type Consumer = { close(deadlineMs: number): Promise<void> }
+
+/**
+ * Takes the jobs of one queue. The payload is parsed here again: one that does not fit fails for
+ * good at once, with ids in the log and no contents.
+ */
+export function consume<Q extends QueueName>(
+  queue: Q,
+  handlers: Handlers<Q>,
+  options: { redis: Redis; log: Logger; concurrency: number },
+): Consumer {
+  const shutdown = new AbortController()
+  const running = new Map<string, AbortController>()
+
+  const worker = new Worker(
+    queue,
+    async (job) => {
+      const lost = new AbortController()
+      running.set(String(job.id), lost)
+      try {
+        const signal = AbortSignal.any([shutdown.signal, lost.signal])
+        return await handle(queue, handlers, job, options.log, signal)
+      } finally {
+        running.delete(String(job.id))
+      }
+    },
+    {
+      connection: options.redis,
+      prefix: KEY_PREFIX,
+      concurrency: options.concurrency,
+      // A killed worker's jobs are taken over within about 15 s; the defaults take up to a minute.
+      lockDuration: 10_000,
+      stalledInterval: 5_000,
+      // A stall is a crash of ours, not a fault of the job: `attempts` decides about the job.
+      maxStalledCount: 100,
+    },
+  )
+  worker.on('error', rateLimited(options.log))
+  worker.on('lockRenewalFailed', (ids) => {
+    for (const id of ids) running.get(id)?.abort(new Error('lost the lock of this job'))
+  })
+
+  let closing: Promise<void> | undefined
+  return {
+    close(deadlineMs) {
+      closing ??= closeWithin(worker, shutdown, deadlineMs)
+      return closing
+    },
+  }
+}
+
+async function handle<Q extends QueueName>(
+  queue: Q,
+  handlers: Handlers<Q>,
+  job: Job,
+  parentLog: Logger,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const started = performance.now()
+  const log = parentLog.child({
+    queue,
+    job: job.name,
+    jobId: job.id,
+    attempt: job.attemptsMade + 1,
+  })
+  const spec = jobSpec(queue, job.name)
+  if (!spec) throw new UnrecoverableError(`no job ${job.name} on queue ${queue}`)
+  const payload = spec.payload.safeParse(job.data)
+  if (!payload.success) {
+    log.error(
+      { issues: payload.error.issues.map((issue) => issue.path.join('.')) },
+      'payload refused',
+    )
+    throw new UnrecoverableError(
+      `payload of ${queue}/${job.name} does not fit: ${z.prettifyError(payload.error)}`,
+    )
+  }
+  const handler = handlers[job.name as JobName<Q>] as Handler<Q, JobName<Q>>
+  try {
+    const result = await handler(payload.data as Payload<Q, JobName<Q>>, {
+      jobId: String(job.id),
+      children: () => childOutcomes(job),
+      signal,
+      log,
+    })
+    log.info({ ms: Math.round(performance.now() - started) }, 'done')
+    return spec.result.parse(result)
+  } catch (error) {
+    log.error({ ms: Math.round(performance.now() - started), err: error }, 'failed')
+    throw error
+  }
+}
+
+async function childOutcomes(job: Job): Promise<ChildOutcome[]> {
+  const [values, failures] = await Promise.all([
+    job.getChildrenValues(),
+    job.getIgnoredChildrenFailures(),
+  ])
+  return [
+    ...Object.values(values).map((value): ChildOutcome => ({ ok: true, value })),
+    ...Object.values(failures).map((error): ChildOutcome => ({ ok: false, error })),
+  ]
+}
+
+/** An idle worker emits thousands of errors a second while Redis refuses: one line in 5 s is enough. */
+function rateLimited(log: Logger): (error: Error) => void {
+  let last = 0
+  let dropped = 0
+  return (error) => {
+    const now = Date.now()
+    if (now - last < 5000) {
+      dropped += 1
+      return
+    }
+    log.warn({ dropped, error: errorText(error) }, 'queue connection error')
+    last = now
+    dropped = 0
+  }
+}
+
+/** Stops taking jobs, lets the running ones end, and after the deadline aborts them. */
+async function closeWithin(
+  worker: Worker,
+  shutdown: AbortController,
+  deadlineMs: number,
+): Promise<void> {
+  const timer = setTimeout(() => {
+    shutdown.abort(new Error('shutting down'))
+    void worker.close(true)
+  }, deadlineMs)
+  try {
+    await worker.close()
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,71 @@
+import { type Config, readConfig, withDotEnv } from './config.ts'
+import { errorText } from './errors.ts'
+import { createLogger, type Logger } from './logger.ts'
+
+/** How long a service may use to end its running jobs before they are aborted and handed back. */
+const DRAIN_MS = 5_000
+/** After this the process ends whatever still runs: every effect is safe to be cut off. */
+const EXIT_MS = 10_000
+
+export type RunningService = {
+  /** Stops taking work and gives back what could not be ended within `deadlineMs`. */
+  close(deadlineMs: number): Promise<void>
+  /** What the supervisor passes on to other services, such as the port of an HTTP server. */
+  announce?: Record<string, string | number>
+}
+
+/**
+ * Runs a service until SIGTERM, SIGINT or the end of the channel to its supervisor, however that
+ * died. The first signal drains, the second ends at once.
+ */
+export async function runService(
+  name: string,
+  start: (deps: { config: Config; log: Logger }) => Promise<RunningService>,
+): Promise<void> {
+  let config: Config
+  try {
+    config = readConfig(withDotEnv(process.env))
+  } catch (error) {
+    process.stderr.write(`${name}: ${errorText(error)}\n`)
+    process.exit(1)
+  }
+  const log = createLogger(name, config.ASTRA_LOG_LEVEL)
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'unhandled rejection')
+    process.exit(1)
+  })
+
+  let stopping = false
+  let service: RunningService | undefined
+  const stop = (why: string) => {
+    if (stopping) {
+      // The end of the channel follows a signal in an ordinary stop; only a second signal forces.
+      if (why !== 'channel closed') process.exit(1)
+      return
+    }
+    stopping = true
+    log.info({ why }, 'stopping')
+    setTimeout(() => process.exit(1), EXIT_MS).unref()
+    void Promise.resolve(service?.close(DRAIN_MS)).then(
+      () => process.exit(0),
+      (error) => {
+        log.error({ err: error }, 'stop failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  process.on('disconnect', () => stop('channel closed'))
+
+  try {
+    service = await start({ config, log })
+  } catch (error) {
+    log.fatal({ err: error }, 'start failed')
+    process.stderr.write(`${name}: ${errorText(error)}\n`)
+    process.exit(1)
+  }
+  if (stopping) await service.close(0)
+  process.send?.({ type: 'ready', ...service.announce })
+  log.info({ ...service.announce }, 'ready')
+}
