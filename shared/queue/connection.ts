@@ -15,15 +15,21 @@ export function connect(address: RedisAddress): Redis {
   return 'url' in address ? new Redis(address.url, options) : new Redis({ ...options, ...address })
 }
 
-/** A connection for a command that a person waits for: it fails within seconds when Redis is away. */
-export function connectOrFail(address: RedisAddress): Redis {
-  const options = {
-    maxRetriesPerRequest: 2,
+/**
+ * A connection for a command that somebody waits for: it fails within seconds when Redis is away,
+ * or within `waitMs` when Redis may still be starting.
+ */
+export function connectOrFail(address: RedisAddress, options: { waitMs?: number } = {}): Redis {
+  const waitMs = options.waitMs ?? 5000
+  const settings = {
+    maxRetriesPerRequest: Math.ceil(waitMs / 200),
     connectTimeout: 3000,
-    commandTimeout: 5000,
-    retryStrategy: backoffMs,
+    commandTimeout: waitMs,
+    retryStrategy: () => 100,
   }
-  return 'url' in address ? new Redis(address.url, options) : new Redis({ ...options, ...address })
+  return 'url' in address
+    ? new Redis(address.url, settings)
+    : new Redis({ ...settings, ...address })
 }
 
 /** Milliseconds before reconnect number `attempt`: quick at first, never more than 2 s. */

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+
+/** What a client may say on the supervisor's socket: one JSON object a line. */
+export const clientMessageSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('hold') }),
+  z.strictObject({ type: z.literal('release') }),
+  z.strictObject({ type: z.literal('status') }),
+])
+export type ClientMessage = z.infer<typeof clientMessageSchema>
+
+export const supervisorStatusSchema = z.strictObject({
+  pid: z.number().int(),
+  started_at: z.string(),
+  leases: z.number().int(),
+  processes: z.array(
+    z.strictObject({
+      name: z.string(),
+      pid: z.number().int().nullable(),
+      ready: z.boolean(),
+      restarts: z.number().int(),
+    }),
+  ),
+})
+export type SupervisorStatus = z.infer<typeof supervisorStatusSchema>
+
+/** What the supervisor answers. `stopping` means: ask again, it will be a new one. */
+export const supervisorMessageSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('progress'), line: z.string() }),
+  z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({ type: z.literal('failed'), message: z.string() }),
+  z.strictObject({ type: z.literal('stopping') }),
+  z.strictObject({ type: z.literal('released'), stopped: z.boolean() }),
+  z.strictObject({ type: z.literal('status'), status: supervisorStatusSchema }),
+])
+export type SupervisorMessage = z.infer<typeof supervisorMessageSchema>
+
+/** The first line that a service sends over its channel; further fields become the others' env. */
+export const readyMessageSchema = z.object({
+  type: z.literal('ready'),
+  offline_model_url: z.string().optional(),
+})
+export type ReadyMessage = z.infer<typeof readyMessageSchema>
+
+/** Splits a stream of JSON lines; a line that is no JSON throws SyntaxError. */
+export function jsonLines(onValue: (value: unknown) => void): (chunk: string) => void {
+  let rest = ''
+  return (chunk) => {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') onValue(JSON.parse(line))
+  }
+}
