@@ -1,0 +1,3 @@
+export function canonicalName(name: string): string {
+  return name.trim().toLowerCase();
+}
