@@ -1,0 +1,2 @@
+def canonical_name(name: str) -> str:
+    return name.strip().lower()
