@@ -24,15 +24,14 @@ def test_first_region_gets_its_volumes_smallest_first(plan):
 
 
 def test_every_further_region_gets_a_slot(plan):
-    assert sorted(plan.slots) == ["north", "south", "west"], (
-        f"regions with a slot, out of the comma-separated list: {list(plan.slots)}"
-    )
+    regions = sorted(plan.slots)
+    message = f"regions with a slot, out of the comma-separated list: {regions}"
+    assert regions == ["north", "south", "west"], message
 
 
 def test_only_volumes_of_other_regions_are_unserved(plan):
-    assert plan.unserved == ["scratch"], (
-        f"volumes left out as if their region was not configured: {plan.unserved}"
-    )
+    message = f"volumes left out as if not configured: {plan.unserved}"
+    assert plan.unserved == ["scratch"], message
 
 
 def test_without_a_list_the_default_region_is_served():

@@ -1,0 +1,6 @@
+export function parseCsv(text: string): string[][] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split(","));
+}
