@@ -1,0 +1,64 @@
+import type { Command } from 'commander'
+import { exitCodes, type RunRequest } from '../../../shared/contracts/run.ts'
+import type { CliContext } from '../context.ts'
+import { type FinishedRun, prepareRun, runToEnd } from '../fix-workspace.ts'
+import { eventLine, printRun, refusalHelp } from '../format-run.ts'
+import { InterruptError } from '../interrupt.ts'
+import { leftOutText } from '../left-out.ts'
+import { addRunOptions, orderOf, type RunOptions } from '../run-options.ts'
+import { dropSnapshot } from '../snapshot.ts'
+import { createTerminal, type Terminal } from '../terminal.ts'
+import { withServices } from '../with-services.ts'
+
+type Options = RunOptions & { apply: boolean; json?: boolean }
+
+export function addFixCommand(program: Command, context: CliContext): void {
+  addRunOptions(program.command('fix <workspace>'))
+    .description('repair the failing tests of a project and apply the verified patch')
+    .option('--no-apply', 'leave the workspace as it is; `astra apply RUN` applies the patch later')
+    .option('--json', 'print the run as JSON')
+    .action(async (workspace: string, options: Options) => {
+      process.exitCode = await fix(context, context.path(workspace), options)
+    })
+}
+
+async function fix(context: CliContext, workspace: string, options: Options): Promise<number> {
+  const terminal = createTerminal(options)
+  const config = context.config()
+  const order = orderOf(workspace, options, config)
+  const { request, snapshot } = await prepareRun(config, context.env, order)
+  terminal.note(`run ${request.run_id}: ${snapshot.files} files of ${request.workspace}`)
+  const leftOut = leftOutText(snapshot.leftOut)
+  if (leftOut) terminal.note(leftOut)
+  const run = await runFixed(context, terminal, request, options.apply)
+  terminal.printJson(run)
+  printRun(terminal, run)
+  const help = refusalHelp(run)
+  if (help) process.stderr.write(`\n${help}\n`)
+  return exitCodes[run.status as keyof typeof exitCodes]
+}
+
+async function runFixed(
+  context: CliContext,
+  terminal: Terminal,
+  request: RunRequest,
+  apply: boolean,
+): Promise<FinishedRun> {
+  let asked = false
+  try {
+    return await withServices(context.config(), context.interrupted, terminal.note, (services) => {
+      asked = true
+      const onEvent = (event: Parameters<typeof eventLine>[0]) => terminal.note(eventLine(event))
+      return runToEnd(services, request, { apply, onEvent })
+    })
+  } catch (error) {
+    if (!asked) await dropSnapshot(context.config().home, request.run_id)
+    if (asked && error instanceof InterruptError) {
+      throw new InterruptError(
+        `run ${request.run_id} has not ended; go on with \`astra watch ${request.run_id}\`, ` +
+          `or end it with \`astra cancel ${request.run_id}\``,
+      )
+    }
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import type { Config } from '../../shared/config.ts'
+import type { RunRequest } from '../../shared/contracts/run.ts'
+import type { RunEvent, RunView } from '../../shared/contracts/run-view.ts'
+import { userPath } from '../../shared/user-path.ts'
+import { applyRun } from './apply-run.ts'
+import { followRun, startRun } from './follow-run.ts'
+import { type Snapshot, takeSnapshot } from './snapshot.ts'
+import type { Services } from './with-services.ts'
+
+/** What a person asks for: the run's request without what the snapshot and the clock add. */
+export type FixOrder = Omit<
+  RunRequest,
+  'workspace' | 'repository_id' | 'path_env' | 'created_at'
+> & { workspace: string }
+
+export type FinishedRun = RunView & {
+  applied: boolean
+  /** Why a verified patch was not applied; null when it was, or when there is none. */
+  not_applied_because: string | null
+}
+
+/** Takes the snapshot of an order and makes the run's request of it. Throws UsageError. */
+export async function prepareRun(
+  config: Config,
+  env: Record<string, string | undefined>,
+  order: FixOrder,
+): Promise<{ request: RunRequest; snapshot: Snapshot }> {
+  const { home } = config
+  const { run_id: runId, workspace } = order
+  const snapshot = await takeSnapshot({ home, runId, workspace })
+  const request: RunRequest = {
+    ...order,
+    workspace: snapshot.workspace,
+    repository_id: snapshot.repositoryId,
+    path_env: userPath(env),
+    created_at: new Date().toISOString(),
+  }
+  return { request, snapshot }
+}
+
+/** Starts a prepared run, follows it to its end, and applies what it verified. */
+export async function runToEnd(
+  services: Services,
+  request: RunRequest,
+  options: { apply: boolean; onEvent: (event: RunEvent) => void },
+): Promise<FinishedRun> {
+  await startRun(services.producer, request)
+  const view = await followRun(services, request.run_id, options.onEvent)
+  return applyIfVerified(services.config.home, view, options.apply)
+}
+
+async function applyIfVerified(home: string, view: RunView, wanted: boolean): Promise<FinishedRun> {
+  if (view.status !== 'fixed') return { ...view, applied: false, not_applied_because: null }
+  if (!wanted) return { ...view, applied: false, not_applied_because: '--no-apply was given' }
+  const result = await applyRun(home, view, view.workspace)
+  const because = result.applied ? null : `changed meanwhile: ${result.changed.join(', ')}`
+  return { ...view, applied: result.applied, not_applied_because: because }
+}

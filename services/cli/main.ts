@@ -1,0 +1,27 @@
+import { Command } from 'commander'
+import { addFixCommand } from './commands/fix.ts'
+import { createContext } from './context.ts'
+import { onInterrupt } from './interrupt.ts'
+import { reportError } from './report-error.ts'
+
+const context = createContext(process.env, process.cwd(), onInterrupt())
+const program = new Command('astra')
+  .description('A coding agent that remembers: repairs failing tests, and keeps what was proved.')
+  .exitOverride()
+  .configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, 'astra: ')),
+  })
+addFixCommand(program, context)
+
+// A reader that went away, such as `head`, is no fault of ours.
+process.stdout.on('error', () => process.exit(process.exitCode ?? 0))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  const json = process.argv.includes('--json')
+  const debug = process.env.ASTRA_LOG_LEVEL === 'debug'
+  process.exitCode = reportError(error, { json, debug })
+  // After an interrupt something may still be waited for; all else is closed by now.
+  if (context.interrupted.aborted) process.exit()
+}

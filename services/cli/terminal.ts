@@ -1,0 +1,57 @@
+import pc from 'picocolors'
+
+type Colours = ReturnType<typeof pc.createColors>
+
+/** Where a command writes: results to stdout, all else to stderr. */
+export type Terminal = {
+  json: boolean
+  /** Colours of stdout; plain when it is no terminal or NO_COLOR is set. */
+  style: Colours
+  /** A line of the result, for people. Nothing with `--json`. */
+  print(line: string): void
+  /** The whole result, for programs. Nothing without `--json`. */
+  printJson(value: unknown): void
+  /** What happens meanwhile, or what to know beside the result. */
+  note(line: string): void
+}
+
+export function createTerminal(options: { json?: boolean }): Terminal {
+  const json = options.json ?? false
+  const dim = coloursOf(process.stderr).dim
+  return {
+    json,
+    style: coloursOf(process.stdout),
+    print: (line) => {
+      if (!json) process.stdout.write(`${line}\n`)
+    },
+    printJson: (value) => {
+      if (json) process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+    },
+    note: (line) => void process.stderr.write(`${dim(line)}\n`),
+  }
+}
+
+function coloursOf(stream: NodeJS.WriteStream): Colours {
+  return pc.createColors(stream.isTTY === true && !process.env.NO_COLOR)
+}
+
+/** Rows as aligned columns under a header. */
+export function table(header: string[], rows: string[][]): string {
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  return [header, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Text on one line, cut to `max` characters. */
+export function oneLine(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`
+}
