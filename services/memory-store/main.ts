@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { DIMENSIONS } from '../../shared/contracts/vector.ts'
+import { connect } from '../../shared/queue/connection.ts'
+import { consume } from '../../shared/queue/consumer.ts'
+import { runService } from '../../shared/service.ts'
+import { deleteMemory } from './delete-memory.ts'
+import { getMemory } from './get-memory.ts'
+import { listMemory } from './list-memory.ts'
+import { searchMemory } from './search-memory.ts'
+import { openSqliteBackend } from './sqlite/sqlite-backend.ts'
+import { storeMemory } from './store-memory.ts'
+
+/** The store's calls block; more jobs at once only overlap their waits for Redis. */
+const CONCURRENCY = 8
+
+await runService('memory-store', async ({ config, log }) => {
+  const file = join(config.home, 'memory', 'memory.db')
+  const backend = openSqliteBackend({ file, dimensions: DIMENSIONS })
+  const deps = { backend, home: config.home }
+  const redis = connect(config.redis)
+  const consumer = consume(
+    'memory',
+    {
+      search: (payload, context) => searchMemory(payload, context, deps),
+      store: (payload, context) => storeMemory(payload, context, deps),
+      get: (payload) => getMemory(payload, backend),
+      list: (payload) => listMemory(payload, backend),
+      delete: (payload) => deleteMemory(payload, backend),
+    },
+    { redis, log, concurrency: CONCURRENCY },
+  )
+  return {
+    async close(deadlineMs) {
+      await consumer.close(deadlineMs)
+      redis.disconnect()
+      await backend.close()
+    },
+  }
+})

@@ -1,0 +1,2 @@
+/** The least cosine that is worth showing. */
+export const RELEVANCE_FLOOR = 0.4

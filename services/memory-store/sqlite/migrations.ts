@@ -1,0 +1,52 @@
+/**
+ * The schema, step by step. Step n takes a database from `user_version` n to n + 1. A step that has
+ * been released is never changed: add another one.
+ */
+export const migrations: readonly ((dimensions: number) => string)[] = [firstTables]
+
+/**
+ * `memories.record` is the record as JSON without what changes after it was stored. Counters have a
+ * table of their own, so that counting rewrites neither the record nor its vectors. `receipts`
+ * outlives its records: a receipt never stores a second one. `memory_text` is written for lexical
+ * search, which can be added without reading all records again.
+ */
+function firstTables(dimensions: number): string {
+  return `
+    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO settings (name, value) VALUES ('dimensions', '${dimensions}');
+
+    CREATE TABLE memories (
+      id INTEGER PRIMARY KEY,
+      memory_id TEXT NOT NULL UNIQUE,
+      session_id TEXT NOT NULL,
+      error_key TEXT NOT NULL,
+      confirmed_ms INTEGER NOT NULL,
+      superseded_by TEXT,
+      revoked_at TEXT,
+      record TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX memories_by_time ON memories (confirmed_ms DESC, id DESC);
+    CREATE INDEX memories_by_session ON memories (session_id, confirmed_ms DESC, id DESC);
+    CREATE INDEX memories_live ON memories (error_key)
+      WHERE superseded_by IS NULL AND revoked_at IS NULL;
+
+    CREATE TABLE counters (
+      id INTEGER PRIMARY KEY REFERENCES memories (id) ON DELETE CASCADE,
+      shown INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE receipts (receipt_id TEXT PRIMARY KEY, memory_id TEXT NOT NULL)
+      STRICT, WITHOUT ROWID;
+
+    CREATE VIRTUAL TABLE memory_vectors USING vec0(
+      id INTEGER PRIMARY KEY,
+      symptom FLOAT[${dimensions}],
+      fix FLOAT[${dimensions}],
+      error_key TEXT,
+      live INTEGER
+    );
+    CREATE VIRTUAL TABLE memory_text USING fts5(
+      error_type, symptom, fix, content='', contentless_delete=1
+    );
+  `
+}

@@ -1,0 +1,26 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import { type MemoryRecord, memoryRecordSchema } from '../../../shared/contracts/record.ts'
+import type { ListPage } from '../backend.ts'
+import type { Statements } from './statements.ts'
+
+type Row = Record<string, SQLOutputValue>
+
+/** The record of a row; null without a row. Throws ZodError when the stored record is not one. */
+export function readRecord(row: Row | undefined): MemoryRecord | null {
+  if (!row) return null
+  const { shown, superseded_by, revoked_at } = row
+  const stored: object = JSON.parse(String(row.record))
+  return memoryRecordSchema.parse({ ...stored, shown, superseded_by, revoked_at })
+}
+
+export function listRecords(
+  statements: Statements,
+  { limit, offset, session_id }: ListPage,
+): { records: MemoryRecord[]; total: number } {
+  const all = session_id === null
+  const rows = all
+    ? statements.list.all(limit, offset)
+    : statements.listOfSession.all(session_id, limit, offset)
+  const count = all ? statements.count.get() : statements.countOfSession.get(session_id)
+  return { records: rows.flatMap((row) => readRecord(row) ?? []), total: Number(count?.n) }
+}

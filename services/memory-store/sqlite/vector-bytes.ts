@@ -1,0 +1,4 @@
+/** A vector as sqlite-vec takes it: its float32 values in the machine's own (little-endian) order. */
+export function vectorBytes(vector: Float32Array): Uint8Array {
+  return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
+}

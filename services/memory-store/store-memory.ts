@@ -1,0 +1,86 @@
+import { memoryIdOf, runIdSchema } from '../../shared/contracts/ids.ts'
+import type { StorePayload, StoreResult } from '../../shared/contracts/memory.ts'
+import { type MemoryRecord, memoryRecordSchema } from '../../shared/contracts/record.ts'
+import type { JobContext } from '../../shared/queue/consumer.ts'
+import { loadTrustedKeys } from '../../shared/receipt.ts'
+import type { MemoryBackend } from './backend.ts'
+import { childVectors } from './child-vectors.ts'
+import { proofProblem } from './proof.ts'
+
+/**
+ * Sessions of `astra smoke`, which tries the path from the queue to the disk: theirs are the only
+ * records that are stored without a receipt, and they stay labelled as unproved.
+ */
+const SMOKE_SESSION_PREFIX = 'smoke-'
+
+/**
+ * Stores a fix that a trusted receipt proves. Refusals are values; nothing was stored then. Throws
+ * UnavailableError when the embedder failed, and the job can be tried again.
+ */
+export async function storeMemory(
+  payload: StorePayload,
+  context: JobContext,
+  { backend, home }: { backend: MemoryBackend; home: string },
+): Promise<StoreResult> {
+  const invalid = invalidText(payload)
+  if (invalid) return refusal('memory_validation', invalid)
+  const unconfirmed = outcomeProblem(payload, home)
+  if (unconfirmed) return refusal('unconfirmed_outcome', unconfirmed)
+
+  const record = recordOf(payload)
+  const [symptom, fix] = await childVectors(context, 2)
+  if (!symptom || !fix) throw new Error('childVectors gave another number than asked for')
+  const vectors = { symptom: record.symptom.trim() === '' ? fix : symptom, fix }
+  const outcome = await backend.upsert(record, vectors)
+  if (outcome.status === 'receipt_used') {
+    return refusal(
+      'receipt_used',
+      `this verified run has already been stored, as memory ${outcome.memory_id}: ` +
+        'one verification stores one memory',
+    )
+  }
+  return { stored: true, memory_id: record.memory_id }
+}
+
+/** Why the claim or the session cannot be kept, by field; null when they can. */
+function invalidText({ claim, session_id }: StorePayload): string | null {
+  const session = runIdSchema.safeParse(session_id)
+  if (!session.success) return `session_id: ${session.error.issues[0]?.message}`
+  const broken = Object.entries(claim).find(([, value]) => ![value].flat().every(isWellFormed))
+  // Such text has no UTF-8 form, so it has neither an id nor a place in a database.
+  return broken ? `${broken[0]}: the text holds half of a surrogate pair` : null
+}
+
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed()
+}
+
+function outcomeProblem(payload: StorePayload, home: string): string | null {
+  const { claim, session_id, receipt } = payload
+  if (receipt === null && session_id.startsWith(SMOKE_SESSION_PREFIX)) return null
+  const claimed = { receipt, outcome: claim.outcome, session_id }
+  const problem = proofProblem(claimed, loadTrustedKeys(home))
+  if (problem === null) return null
+  return (
+    `outcome: nothing proves "${claim.outcome}": ${problem}. Run the tests until they pass, ` +
+    'then store with their confirmed_outcome word for word'
+  )
+}
+
+function recordOf({ claim, evidence, session_id, confirmed_at, receipt }: StorePayload) {
+  return memoryRecordSchema.parse({
+    memory_id: memoryIdOf({ session_id, ...claim }),
+    ...claim,
+    timestamp: confirmed_at,
+    session_id,
+    ...evidence,
+    receipt,
+    shown: 0,
+    superseded_by: null,
+    revoked_at: null,
+  } satisfies MemoryRecord)
+}
+
+function refusal(error: string, message: string): StoreResult {
+  return { stored: false, error, message }
+}

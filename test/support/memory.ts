@@ -1,0 +1,89 @@
+import { memoryIdOf } from '../../shared/contracts/ids.ts'
+import type { StorePayload } from '../../shared/contracts/memory.ts'
+import type { Receipt, ReceiptBody } from '../../shared/contracts/receipt.ts'
+import type { FixClaim, FixEvidence, MemoryRecord } from '../../shared/contracts/record.ts'
+import { type SigningKey, signReceipt } from '../../shared/receipt.ts'
+
+export const sampleClaim: FixClaim = {
+  fix_description: 'Trim each name of the comma-separated list before it is compared',
+  error_type: 'AssertionError',
+  file_paths: ['src/names.ts'],
+  outcome: 'node passed with exit code 0',
+}
+
+export const sampleEvidence: FixEvidence = {
+  symptom_raw: 'not ok 1 - takes a list with spaces\n  expected true, got false',
+  symptom: 'not ok - takes a list with spaces expected true, got false',
+  diff: '--- src/names.ts\n+++ src/names.ts\n',
+  language: 'typescript',
+  framework: 'node',
+  repository_id: 'repository-1',
+  failing_tests: ['test/names.test.ts > takes a list with spaces'],
+  model: 'gpt-6-astra',
+}
+
+/** A record as the store keeps it; its id follows from what it holds. */
+export function sampleRecord(changes: Partial<MemoryRecord> = {}): MemoryRecord {
+  const record = {
+    ...sampleClaim,
+    ...sampleEvidence,
+    timestamp: '2026-11-01T10:00:00Z',
+    session_id: 'run-1',
+    receipt: null,
+    shown: 0,
+    superseded_by: null,
+    revoked_at: null,
+    ...changes,
+  }
+  return { ...record, memory_id: memoryIdOf(record) }
+}
+
+export function sampleReceipt(key: SigningKey, changes: Partial<ReceiptBody> = {}): Receipt {
+  const body: ReceiptBody = {
+    version: 1,
+    run_id: 'run-1',
+    mode: 'A',
+    scope: 'complete',
+    runner: 'node',
+    command: 'node --test',
+    outcome: 'node passed with exit code 0',
+    base_tree: 'a'.repeat(64),
+    patch: 'b'.repeat(64),
+    targets: ['test/names.test.ts > takes a list with spaces'],
+    passed_before: 2,
+    passed_after: 4,
+    sandboxed: false,
+    started_at: '2026-11-01T09:59:58Z',
+    finished_at: '2026-11-01T10:00:00Z',
+    product_version: '0.1.0',
+    ...changes,
+  }
+  return signReceipt(body, key)
+}
+
+/** A store job of a session, with a receipt of that session's own. */
+export function samplePayload(
+  key: SigningKey,
+  sessionId: string,
+  claim: Partial<FixClaim> = {},
+): StorePayload {
+  return {
+    claim: { ...sampleClaim, ...claim },
+    evidence: sampleEvidence,
+    session_id: sessionId,
+    confirmed_at: '2026-11-01T10:00:00+01:00',
+    receipt: sampleReceipt(key, { run_id: sessionId }),
+  }
+}
+
+/** A unit vector that follows from `seed` alone. */
+export function seededVector(seed: number, dimensions: number): Float32Array {
+  let state = seed * 2654435761 + 1
+  const next = () => {
+    state = (Math.imul(state ^ (state >>> 15), 2246822519) + 374761393) | 0
+    return (state >>> 8) / 2 ** 24 - 0.5
+  }
+  const values = Float32Array.from({ length: dimensions }, next)
+  const length = Math.hypot(...values)
+  return values.map((value) => value / length)
+}

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase, requireSqlite } from '../../services/memory-store/sqlite/open-database.ts'
+import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
+import { productRoot } from '../../shared/config.ts'
+
+let folder: string
+let file: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'astra-memory-'))
+  file = join(folder, 'memory.db')
+})
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Every file of the folder with its bytes: what a refusal must leave as it was. */
+function contents() {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => [name, readFileSync(join(folder, name)).toString('base64')])
+}
+
+describe('a file that cannot be used is refused and left as it was', () => {
+  function expectRefusal(message: RegExp) {
+    const before = contents()
+    expect(() => openDatabase(file, 8)).toThrow(message)
+    expect(contents()).toEqual(before)
+  }
+
+  it('a database of vectors of another dimension', () => {
+    openDatabase(file, 16).close()
+    expectRefusal(/memory\.db holds vectors of 16 dimensions and the embedding model makes 8/)
+  })
+
+  it('a database of a newer schema', () => {
+    const db = openDatabase(file, 8)
+    db.exec('PRAGMA user_version = 99')
+    db.close()
+    expectRefusal(/has schema version 99 and this program knows up to 1: update the program/)
+  })
+
+  it('a SQLite database of another program', () => {
+    const foreign = new DatabaseSync(file)
+    foreign.exec(
+      'PRAGMA application_id = 7; CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)',
+    )
+    foreign.close()
+    expectRefusal(/is a SQLite database of another program/)
+  })
+
+  it('a database of another program whose log has not been written back', () => {
+    const foreign = new DatabaseSync(file)
+    foreign.exec('PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)')
+    try {
+      expectRefusal(/is a SQLite database of another program/)
+    } finally {
+      foreign.close()
+    }
+  })
+
+  it('a file that is no database', () => {
+    writeFileSync(file, 'notes')
+    expectRefusal(/is not a SQLite database/)
+  })
+})
+
+it('refuses a SQLite that is too old for a safe log', () => {
+  expect(() => requireSqlite('3.50.2')).toThrow(/has SQLite 3\.50\.2.*needs 3\.51\.3/)
+  expect(() => requireSqlite('3.51.3')).not.toThrow()
+})
+
+it('waits for the disk at each commit and logs ahead', () => {
+  const db = openDatabase(file, 8)
+  expect(db.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' })
+  expect(db.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 2 })
+  db.close()
+})
+
+/** A process that opens the database and stores records `${name}-0` and on, naming each when it is stored. */
+function startWriter(name: string, count: number) {
+  const script = join(productRoot, 'test/support/memory-writer.ts')
+  const child = spawn(process.execPath, [script, file, name, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return { child, lines: createInterface({ input: child.stdout }) }
+}
+
+async function storedSessions() {
+  const backend = openSqliteBackend({ file, dimensions: 8 })
+  const { records } = await backend.list({ limit: 10_000, offset: 0, session_id: null })
+  await backend.close()
+  return records.map(({ session_id }) => session_id)
+}
+
+it('is made once when four processes start on it at the same moment, and takes from all', async () => {
+  const writers = ['a', 'b', 'c', 'd'].map((name) => startWriter(name, 50))
+  const codes = await Promise.all(writers.map(({ child }) => once(child, 'exit')))
+  expect(codes.map(([code]) => code)).toEqual([0, 0, 0, 0])
+  expect(new Set(await storedSessions()).size).toBe(200)
+})
+
+it('loses no acknowledged record when its process is killed, and opens again', async () => {
+  const acknowledged = new Set<string>()
+  for (const killAfter of [1, 7, 40, 200]) {
+    const { child, lines } = startWriter(`round-${killAfter}`, 100_000)
+    const ended = once(child, 'exit')
+    let seen = 0
+    for await (const line of lines) {
+      acknowledged.add(line)
+      seen += 1
+      if (seen === killAfter) child.kill('SIGKILL')
+    }
+    expect((await ended)[1]).toBe('SIGKILL')
+    const stored = await storedSessions()
+    expect(new Set(stored).size).toBe(stored.length)
+    expect([...acknowledged].filter((session) => !stored.includes(session))).toEqual([])
+    const db = openDatabase(file, 8)
+    expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    db.close()
+  }
+})
