@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { addDemoCommand } from './commands/demo.ts'
 import { addFixCommand } from './commands/fix.ts'
 import { createContext } from './context.ts'
 import { onInterrupt } from './interrupt.ts'
@@ -12,6 +13,7 @@ const program = new Command('astra')
     outputError: (text, write) => write(text.replace(/^error: /, 'astra: ')),
   })
 addFixCommand(program, context)
+addDemoCommand(program, context)
 
 // A reader that went away, such as `head`, is no fault of ours.
 process.stdout.on('error', () => process.exit(process.exitCode ?? 0))

@@ -4,7 +4,7 @@ import { newRunId, runIdSchema } from '../../shared/contracts/ids.ts'
 import type { RecallMode, RunLimits } from '../../shared/contracts/run.ts'
 import type { FixOrder } from './fix-workspace.ts'
 
-const DEFAULT_PROMPT =
+export const DEFAULT_PROMPT =
   'Tests of this project fail. Find the cause, repair the source and leave the tests as they are. ' +
   'Done means that all tests pass.'
 
@@ -16,6 +16,9 @@ export type RunOptions = {
   approveLiveCost?: true
   recall: RecallMode
   command?: string
+} & LimitOptions
+
+type LimitOptions = {
   maxRequests?: number
   maxToolCalls?: number
   maxTokens?: number
@@ -60,7 +63,8 @@ export function orderOf(workspace: string, options: RunOptions, config: Config):
   }
 }
 
-function limitsOf(options: RunOptions, config: Config): RunLimits {
+/** The limits of a run: the options', else the configuration's. */
+export function limitsOf(options: LimitOptions, config: Config): RunLimits {
   return {
     max_requests: options.maxRequests ?? config.ASTRA_MAX_REQUESTS,
     max_tool_calls: options.maxToolCalls ?? config.ASTRA_MAX_TOOL_CALLS,

@@ -25,11 +25,16 @@ export async function withServices<T>(
   onProgress: (line: string) => void,
   use: (services: Services) => Promise<T>,
 ): Promise<T> {
-  const lease = await unlessAborted(holdSupervisor(config, { onProgress }), interrupted)
+  const holding = holdSupervisor(config, { onProgress })
   try {
+    await unlessAborted(holding, interrupted)
     return await withRedis(config, interrupted, use)
   } finally {
-    await lease.release()
+    // Also after a Ctrl-C while they start: what was begun has to be stopped.
+    await holding.then(
+      (lease) => lease.release(),
+      () => {},
+    )
   }
 }
 

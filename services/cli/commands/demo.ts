@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises'
+import { type Command, Option } from 'commander'
+import type { CliContext } from '../context.ts'
+import { checksOf, type DemoSession, printDemo } from '../demo-report.ts'
+import { eventLine } from '../format-run.ts'
+import { readTranscript } from '../read-transcript.ts'
+import { recallFacts } from '../recall-facts.ts'
+import { runScenario } from '../scenario-session.ts'
+import { type DemoLanguage, demoLanguages, type Scratch, withScratchHome } from '../scratch-home.ts'
+import { createTerminal, type Terminal } from '../terminal.ts'
+import { type Services, withServices } from '../with-services.ts'
+
+type Options = { keep?: boolean; language: DemoLanguage; json?: string }
+
+/** Alpha and gamma have one cause in two projects; beta has another. */
+const plan = [
+  { scenario: 'scenario_alpha', title: 'a web service, with an empty memory' },
+  { scenario: 'scenario_gamma', title: 'the same cause in another project' },
+  { scenario: 'scenario_beta', title: 'another cause in a third project' },
+]
+
+export function addDemoCommand(program: Command, context: CliContext): void {
+  program
+    .command('demo')
+    .description('show, in three sessions without a key, that a proved fix reaches a later session')
+    .addOption(
+      new Option('--language <language>', 'projects of which language; python needs pytest')
+        .choices(demoLanguages)
+        .default('typescript'),
+    )
+    .option('--keep', 'keep the data and the repaired projects of the demo')
+    .option('--json <file>', 'write what was recorded to a file')
+    .action(async (options: Options) => {
+      process.exitCode = await demo(context, options)
+    })
+}
+
+async function demo(context: CliContext, options: Options): Promise<number> {
+  const terminal = createTerminal({})
+  const started = performance.now()
+  terminal.print(
+    'Three sessions on three small projects. The model is a local stand-in, not Astra:',
+  )
+  terminal.print(
+    'a search over small edits. Queues, memory, gates, tests and proof are the real ones.',
+  )
+  const sessions = await withScratchHome(context, { keep: options.keep ?? false }, (scratch) =>
+    withServices(scratch.config, context.interrupted, terminal.note, async (services) => {
+      if (options.keep) terminal.print(`Everything stays in ${scratch.folder}`)
+      return runSessions(context, terminal, scratch, services, options.language)
+    }),
+  )
+  const checks = checksOf(sessions)
+  printDemo(terminal, sessions, checks)
+  if (options.json !== undefined) {
+    const recorded = { sessions, checks }
+    await writeFile(context.path(options.json), `${JSON.stringify(recorded, null, 2)}\n`)
+  }
+  const holds = checks.every((check) => check.holds)
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  terminal.print(`\n${holds ? 'All of it held' : 'Not all of it held'}, in ${seconds} s.`)
+  return holds ? 0 : 1
+}
+
+async function runSessions(
+  context: CliContext,
+  terminal: Terminal,
+  scratch: Scratch,
+  services: Services,
+  language: DemoLanguage,
+): Promise<DemoSession[]> {
+  const sessions: DemoSession[] = []
+  for (const [index, { scenario, title }] of plan.entries()) {
+    const session = index + 1
+    const runId = `demo-${session}-${scenario.replace('scenario_', '')}`
+    terminal.print(`\n${terminal.style.bold(`Session ${session}: ${scenario}`)}, ${title}`)
+    const run = await runScenario(
+      context,
+      scratch,
+      services,
+      { runId, scenario, language, recall: 'tool', live: false },
+      (event) => terminal.print(`  ${eventLine(event)}`),
+    )
+    terminal.print(`  ${run.status}: ${run.message}`)
+    const facts = recallFacts(await readTranscript(scratch.config.home, runId))
+    sessions.push({ session, scenario, run, facts })
+  }
+  return sessions
+}
