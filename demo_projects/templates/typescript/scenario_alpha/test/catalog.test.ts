@@ -7,9 +7,10 @@ import { loadSettings } from "../src/settings.ts";
 
 const SHOP = "https://shop.example";
 const ADMIN = "https://admin.example";
+const CONFIGURED = `${SHOP}, ${ADMIN}`;
 
 async function ask(path: string, origin: string, method = "GET") {
-  const settings = loadSettings({ APP_ALLOWED_ORIGINS: `${SHOP}, ${ADMIN}` });
+  const settings = loadSettings({ APP_ALLOWED_ORIGINS: CONFIGURED });
   const server = createCatalogServer(settings).listen(0, "127.0.0.1");
   await once(server, "listening");
   try {
@@ -35,7 +36,7 @@ test("the second configured origin may read the books", async () => {
   assert.equal(
     response.headers.get("access-control-allow-origin"),
     ADMIN,
-    `Access-Control-Allow-Origin for ${ADMIN}, the second of the comma-separated origins`,
+    `the second value of the comma-separated setting APP_ALLOWED_ORIGINS="${CONFIGURED}" is not allowed`,
   );
 });
 
@@ -45,7 +46,7 @@ test("a preflight request from the second configured origin is allowed", async (
   assert.equal(
     response.headers.get("access-control-allow-methods"),
     "GET, OPTIONS",
-    `Access-Control-Allow-Methods in the preflight answer to ${ADMIN}`,
+    `no preflight for the second value of APP_ALLOWED_ORIGINS="${CONFIGURED}"`,
   );
 });
 
