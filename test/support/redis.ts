@@ -1,16 +1,20 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { RedisAddress } from '../../shared/queue/connection.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 
 export type TestRedis = { address: RedisAddress; pid: number; stop(): Promise<void> }
 
-/** A real Redis of the test's own, on a unix socket in a folder of its own. */
-export async function startRedis(): Promise<TestRedis> {
+/**
+ * A real Redis of the test's own, on a unix socket: in a folder of its own, or at `socket`, where a
+ * service process will look for it.
+ */
+export async function startRedis(socket?: string): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'astra-redis-'))
-  const path = join(folder, 'redis.sock')
+  const path = socket ?? join(folder, 'redis.sock')
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const child = spawn(
     'redis-server',
     ['--port', '0', '--unixsocket', path, '--dir', folder, '--save', '', '--appendonly', 'no'],
