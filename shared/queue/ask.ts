@@ -18,8 +18,9 @@ export async function ask<Q extends QueueName, J extends JobName<Q>>(
   await producer.addFlowOnce(flow)
   const deadline = Date.now() + options.timeoutMs
   for (let pause = 10; Date.now() < deadline; pause = Math.min(pause * 1.5, 250)) {
+    const state = await queue.getJobState(id)
+    // Read after the state: a job that was read before it ended has no result yet.
     const job = await queue.getJob(id)
-    const state = await job?.getState()
     if (job && state === 'completed') {
       return jobSpec(flow.queueName, flow.name)?.result.parse(job.returnvalue) as Result<Q, J>
     }
