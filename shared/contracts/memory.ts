@@ -26,7 +26,7 @@ export const storePayloadSchema = z.strictObject({
   claim: fixClaimSchema,
   evidence: fixEvidenceSchema,
   session_id: z.string(),
-  confirmed_at: z.iso.datetime({ offset: true }),
+  confirmed_at: z.iso.datetime({ offset: true, error: 'must be ISO 8601 with a time zone' }),
   receipt: receiptSchema.nullable(),
 })
 export type StorePayload = z.infer<typeof storePayloadSchema>

@@ -1,0 +1,48 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { productRoot } from '../../shared/config.ts'
+
+export type ServiceProcess = {
+  child: ChildProcess
+  /** Sends the signal and waits for the end: the exit code, or the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | string>
+}
+
+/** Starts `services/NAME/main.ts` on `home` and waits until it takes jobs. */
+export async function startService(name: string, home: string): Promise<ServiceProcess> {
+  const child = forkService(name, home, 'inherit')
+  const ended = once(child, 'exit')
+  const ready = once(child, 'message')
+  await Promise.race([
+    ready,
+    ended.then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`))),
+  ])
+  return {
+    child,
+    async end(signal) {
+      child.kill(signal)
+      const [code, killedBy] = await ended
+      return code ?? killedBy
+    },
+  }
+}
+
+/** Runs a service that must not start: its exit code and what it said. */
+export async function failToStart(name: string, home: string) {
+  const child = forkService(name, home, 'pipe')
+  let output = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
+function forkService(name: string, home: string, stderr: 'inherit' | 'pipe'): ChildProcess {
+  return fork(join(productRoot, 'services', name, 'main.ts'), {
+    execArgv: [],
+    env: { PATH: process.env.PATH, HOME: home, ASTRA_HOME: home, ASTRA_LOG_LEVEL: 'fatal' },
+    stdio: ['ignore', 'inherit', stderr, 'ipc'],
+  })
+}

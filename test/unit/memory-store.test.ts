@@ -1,0 +1,275 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { MemoryBackend } from '../../services/memory-store/backend.ts'
+import { RELEVANCE_FLOOR } from '../../services/memory-store/relevance-floor.ts'
+import { searchMemory } from '../../services/memory-store/search-memory.ts'
+import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
+import { storeMemory } from '../../services/memory-store/store-memory.ts'
+import { memoryIdOf } from '../../shared/contracts/ids.ts'
+import { type StorePayload, storePayloadSchema } from '../../shared/contracts/memory.ts'
+import { DIMENSIONS, encodeVector } from '../../shared/contracts/vector.ts'
+import type { ChildOutcome, JobContext } from '../../shared/queue/consumer.ts'
+import { loadSigningKey, type SigningKey } from '../../shared/receipt.ts'
+import { samplePayload, sampleReceipt } from '../support/memory.ts'
+
+let home: string
+let key: SigningKey
+let backend: MemoryBackend
+let deps: { backend: MemoryBackend; home: string }
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'astra-memory-'))
+  key = loadSigningKey(home)
+  backend = openSqliteBackend({ file: join(home, 'memory.db'), dimensions: DIMENSIONS })
+  deps = { backend, home }
+})
+
+afterEach(async () => {
+  await backend.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+/** A unit vector at `cosine` to the first axis. */
+function at(cosine: number, axis = 1): Float32Array {
+  const vector = new Float32Array(DIMENSIONS)
+  vector[0] = cosine
+  vector[axis] = Math.sqrt(1 - cosine * cosine)
+  return vector
+}
+
+/** The context of a job whose children ended so. */
+function context(...outcomes: ChildOutcome[]): JobContext {
+  return {
+    jobId: 'job',
+    children: async () => outcomes,
+    signal: new AbortController().signal,
+    log: pino({ level: 'silent' }),
+  }
+}
+
+function embedded(...vectors: Float32Array[]): JobContext {
+  return context({ ok: true, value: { vectors: vectors.map(encodeVector) } })
+}
+
+const store = (payload: StorePayload, job = embedded(at(1), at(0))) =>
+  storeMemory(payload, job, deps)
+const search = (changes: { error_type?: string | null; top_k?: number } = {}, vector = at(1)) =>
+  searchMemory({ query: 'q', error_type: null, top_k: 10, ...changes }, embedded(vector), deps)
+const total = async () => (await backend.list({ limit: 1, offset: 0, session_id: null })).total
+
+describe('store', () => {
+  it('keeps a proved fix under the id that its contents give', async () => {
+    const payload = samplePayload(key, 'run-1')
+    const memory_id = memoryIdOf({ session_id: 'run-1', ...payload.claim })
+    expect(await store(payload)).toEqual({ stored: true, memory_id })
+    expect(await backend.get(memory_id)).toEqual({
+      memory_id,
+      ...payload.claim,
+      ...payload.evidence,
+      timestamp: payload.confirmed_at,
+      session_id: 'run-1',
+      receipt: payload.receipt,
+      shown: 0,
+      superseded_by: null,
+      revoked_at: null,
+    })
+  })
+
+  it('updates instead of adding when it is repeated', async () => {
+    const first = await store(samplePayload(key, 'run-1'))
+    await search()
+    expect(await store(samplePayload(key, 'run-1'))).toEqual(first)
+    expect(await total()).toBe(1)
+    const [match] = (await search()).matches
+    expect((await backend.get(match?.memory_id ?? ''))?.shown).toBe(2)
+  })
+
+  it('refuses a second memory from one receipt', async () => {
+    await store(samplePayload(key, 'run-1'))
+    const again = samplePayload(key, 'run-1', { fix_description: 'Another story of the same fix' })
+    expect(await store(again)).toMatchObject({ stored: false, error: 'receipt_used' })
+    expect(await total()).toBe(1)
+  })
+
+  it('lets a record without a symptom be found by its fix alone', async () => {
+    const payload = samplePayload(key, 'run-1')
+    await store({ ...payload, evidence: { ...payload.evidence, symptom: ' ' } })
+    expect((await search()).matches).toEqual([])
+    expect((await search({}, at(0))).matches).toHaveLength(1)
+  })
+
+  describe('refuses, with nothing stored,', () => {
+    const refusals: [string, RegExp, (payload: StorePayload) => StorePayload][] = [
+      ['no receipt', /there is no receipt/, (p) => ({ ...p, receipt: null })],
+      [
+        'an outcome that the receipt does not confirm',
+        /the receipt confirms "node passed with exit code 0", not "pytest passed with exit code 0"/,
+        (p) => ({ ...p, claim: { ...p.claim, outcome: 'pytest passed with exit code 0' } }),
+      ],
+      [
+        "another run's receipt",
+        /the receipt is of run run-2, not of run-1/,
+        (p) => ({ ...p, receipt: sampleReceipt(key, { run_id: 'run-2' }) }),
+      ],
+      [
+        'an altered receipt',
+        /the receipt was altered/,
+        (p) => ({
+          ...p,
+          receipt: p.receipt && { ...p.receipt, body: { ...p.receipt.body, passed_after: 5 } },
+        }),
+      ],
+      [
+        'a receipt with a made-up signature',
+        /the receipt was altered/,
+        (p) => ({
+          ...p,
+          receipt: p.receipt && { ...p.receipt, signature: Buffer.alloc(64).toString('base64') },
+        }),
+      ],
+    ]
+    it.each(refusals)('%s', async (_, message, change) => {
+      const refused = await store(change(samplePayload(key, 'run-1')))
+      expect(refused).toMatchObject({ stored: false, error: 'unconfirmed_outcome' })
+      expect(refused).toHaveProperty('message', expect.stringMatching(message))
+      expect(await total()).toBe(0)
+    })
+
+    it('a receipt of a key that is not trusted', async () => {
+      const elsewhere = await mkdtemp(join(tmpdir(), 'astra-memory-'))
+      try {
+        const refused = await store(samplePayload(loadSigningKey(elsewhere), 'run-1'))
+        expect(refused).toMatchObject({ stored: false, error: 'unconfirmed_outcome' })
+        expect(refused).toHaveProperty('message', expect.stringContaining('unknown key'))
+      } finally {
+        await rm(elsewhere, { recursive: true, force: true })
+      }
+    })
+
+    it.each([
+      ['session_id', (p: StorePayload) => ({ ...p, session_id: 'smoke-/../x', receipt: null })],
+      [
+        'fix_description',
+        (p: StorePayload) => ({ ...p, claim: { ...p.claim, fix_description: 'half \ud800' } }),
+      ],
+      [
+        'file_paths',
+        (p: StorePayload) => ({ ...p, claim: { ...p.claim, file_paths: ['ok', '\udc00'] } }),
+      ],
+    ])('a broken %s, by name', async (field, change) => {
+      const refused = await store(change(samplePayload(key, 'run-1')))
+      expect(refused).toMatchObject({ stored: false, error: 'memory_validation' })
+      expect(refused).toHaveProperty('message', expect.stringContaining(`${field}: `))
+      expect(await total()).toBe(0)
+    })
+  })
+
+  it.each([
+    ['a failed embedder', { ok: false, error: 'out of memory' }, 'embedder failed: out of memory'],
+    ['a vector of the wrong length', { ok: true, value: { vectors: ['AAAA', 'AAAA'] } }, '384'],
+    ['too few vectors', { ok: true, value: { vectors: [encodeVector(at(1))] } }, 'must give 2'],
+    [
+      'a vector without direction',
+      { ok: true, value: { vectors: [at(1), new Float32Array(DIMENSIONS)].map(encodeVector) } },
+      'the fix vector must have length 1',
+    ],
+  ] satisfies [string, ChildOutcome, string][])(
+    'fails on %s and stores nothing',
+    async (_, child, message) => {
+      await expect(store(samplePayload(key, 'run-1'), context(child))).rejects.toThrow(message)
+      expect(await total()).toBe(0)
+    },
+  )
+
+  it('takes a record without a receipt from a smoke session alone, and calls it unproved', async () => {
+    expect(await store({ ...samplePayload(key, 'smoke-1'), receipt: null })).toMatchObject({
+      stored: true,
+    })
+    expect((await search()).matches).toMatchObject([{ session_id: 'smoke-1', proved: false }])
+  })
+
+  it('refuses a forged receipt from a smoke session too', async () => {
+    const forged = { ...sampleReceipt(key, { run_id: 'smoke-1' }), key_id: 'mine' }
+    expect(await store({ ...samplePayload(key, 'smoke-1'), receipt: forged })).toMatchObject({
+      stored: false,
+      error: 'unconfirmed_outcome',
+    })
+  })
+})
+
+describe('a store payload that does not fit is named by its field', () => {
+  it.each([
+    ['claim.outcome', (p: StorePayload) => ({ ...p, claim: { ...p.claim, outcome: undefined } })],
+    [
+      'claim.file_paths',
+      (p: StorePayload) => ({ ...p, claim: { ...p.claim, file_paths: 'a.ts' } }),
+    ],
+    ['confirmed_at', (p: StorePayload) => ({ ...p, confirmed_at: '2026-11-01T10:00:00' })],
+  ])('%s', (field, change) => {
+    const parsed = storePayloadSchema.safeParse(change(samplePayload(key, 'run-1')))
+    expect(parsed.error?.issues.map(({ path }) => path.join('.'))).toEqual([field])
+  })
+})
+
+describe('search', () => {
+  it('gives the better of both vectors, best first, at most top_k, and counts them as shown', async () => {
+    const near = await store(samplePayload(key, 'run-1'), embedded(at(0.1), at(0.9)))
+    await store(samplePayload(key, 'run-2'), embedded(at(0.7), at(0.2)))
+    await store(samplePayload(key, 'run-3'), embedded(at(0.6), at(0.5)))
+    const { matches, searched } = await search({ top_k: 2 })
+    expect(matches.map(({ session_id }) => session_id)).toEqual(['run-1', 'run-2'])
+    expect(matches.map(({ score }) => score)).toEqual([expect.closeTo(0.9), expect.closeTo(0.7)])
+    expect(matches.map(({ proved }) => proved)).toEqual([true, true])
+    expect(searched).toBe(3)
+    const { records } = await backend.list({ limit: 9, offset: 0, session_id: null })
+    expect(records.map(({ session_id, shown }) => [session_id, shown])).toEqual(
+      expect.arrayContaining([
+        ['run-1', 1],
+        ['run-2', 1],
+        ['run-3', 0],
+      ]),
+    )
+    expect(near).toHaveProperty('memory_id', matches[0]?.memory_id)
+  })
+
+  it('answers nothing below the floor', async () => {
+    await store(samplePayload(key, 'run-1'), embedded(at(RELEVANCE_FLOOR - 0.01), at(0)))
+    expect(await search()).toEqual({ matches: [], searched: 1 })
+    await store(samplePayload(key, 'run-2'), embedded(at(RELEVANCE_FLOOR + 0.01), at(0)))
+    expect((await search()).matches).toMatchObject([{ session_id: 'run-2' }])
+  })
+
+  it('keeps to the error type, whatever its case and message; a blank one filters nothing', async () => {
+    await store(samplePayload(key, 'run-1', { error_type: 'TypeError: x is not a function' }))
+    await store(samplePayload(key, 'run-2', { error_type: 'KeyError' }))
+    const sessions = async (error_type: string | null) => {
+      const { matches, searched } = await search({ error_type })
+      return [matches.map(({ session_id }) => session_id).sort(), searched]
+    }
+    expect(await sessions(' typeerror: y is null')).toEqual([['run-1'], 1])
+    expect(await sessions('ValueError')).toEqual([[], 0])
+    expect(await sessions(null)).toEqual([['run-1', 'run-2'], 2])
+    expect(await sessions(' ')).toEqual([['run-1', 'run-2'], 2])
+  })
+
+  it('calls a record unproved once its key is no longer trusted', async () => {
+    await store(samplePayload(key, 'run-1'))
+    await rm(join(home, 'keys', 'trusted'), { recursive: true })
+    expect((await search()).matches).toMatchObject([{ session_id: 'run-1', proved: false }])
+  })
+
+  it('says that the embedder failed, or that nothing was embedded', async () => {
+    const payload = { query: 'q', error_type: null, top_k: 3 }
+    const failed = context({ ok: false, error: 'model file missing' })
+    await expect(searchMemory(payload, failed, deps)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'the embedder failed: model file missing',
+    })
+    await expect(searchMemory(payload, context(), deps)).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+  })
+})
