@@ -16,6 +16,22 @@ const whole = (min: number, max: number, byDefault: number) =>
   z.coerce.number().int().min(min).max(max).default(byDefault)
 const usd = (byDefault: number) => z.coerce.number().min(0).max(100_000).default(byDefault)
 
+/** `input,cached,cache_write,output` in US dollars per million tokens. */
+const pricesSchema = z
+  .string()
+  .transform((text) => text.split(',').map(Number))
+  .refine(
+    (values) =>
+      values.length === 4 && values.every((value) => Number.isFinite(value) && value >= 0),
+    'must be four numbers: input,cached,cache_write,output in US dollars per million tokens',
+  )
+  .transform(([input = 0, cached = 0, cacheWrite = 0, output = 0]) => ({
+    input,
+    cached,
+    cacheWrite,
+    output,
+  }))
+
 /** All settings; `.env.example` explains each. Unknown variables are ignored. */
 const settingsSchema = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
@@ -25,6 +41,7 @@ const settingsSchema = z.object({
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://api.openai.com/v1'),
   ASTRA_MODEL: z.string().min(1).default('gpt-6-astra'),
   ASTRA_REASONING_EFFORT: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']).default('low'),
+  ASTRA_PRICES: pricesSchema.optional(),
   ASTRA_REQUEST_SECONDS: whole(1, 3600, 300),
 
   ASTRA_MAX_REQUESTS: whole(1, 1000, 40),

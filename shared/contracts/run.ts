@@ -33,6 +33,7 @@ export const runReasonSchema = z.enum([
   'no_api_key',
   'cost_not_approved',
   'unknown_price',
+  'no_offline_model',
   'no_tests_found',
   'runner_missing',
   'tests_timed_out',

@@ -17,6 +17,8 @@ export type ChildOutcome = { ok: true; value: unknown } | { ok: false; error: st
 
 export type JobContext = {
   jobId: string
+  /** No further try follows: what fails now has to be written down, not thrown. */
+  lastAttempt: boolean
   /** The outcomes of the job's children, in no order. A job has one child or none here. */
   children(): Promise<ChildOutcome[]>
   /** Aborts when the process shuts down or the job's lock is lost: another worker has it then. */
@@ -113,6 +115,7 @@ async function handle<Q extends QueueName>(
   try {
     const result = await handler(payload.data as Payload<Q, JobName<Q>>, {
       jobId: String(job.id),
+      lastAttempt: job.attemptsMade + 1 >= spec.attempts,
       children: () => childOutcomes(job),
       signal,
       log,

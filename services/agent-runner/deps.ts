@@ -1,0 +1,27 @@
+import type { Config } from '../../shared/config.ts'
+import type { RunMode } from '../../shared/contracts/run.ts'
+import type { Producer } from '../../shared/queue/producer.ts'
+import type { Ledger } from './budget/ledger.ts'
+import type { JournalStore } from './journal/journal-store.ts'
+import type { ModelClient } from './model/client.ts'
+import type { Prices } from './model/prices.ts'
+import type { ModelSettings } from './model/request.ts'
+
+/** Whom a run talks to and what it pays, by its mode. */
+export type ModelAccess = {
+  client: ModelClient
+  settings: ModelSettings
+  prices: Prices
+  ledger: Ledger
+  /** What holds may reach, in micro-dollars, for a run with that budget. */
+  limits(runBudgetMicrousd: number): { project: number; run: number }
+}
+
+/** What the agent-runner's handlers are given; nothing of it is looked up elsewhere. */
+export type Deps = {
+  config: Config
+  journal: JournalStore
+  producer: Producer
+  /** Null when this mode cannot be used here: such runs were refused at their start. */
+  model(mode: RunMode): ModelAccess | null
+}

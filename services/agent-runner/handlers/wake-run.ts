@@ -1,0 +1,58 @@
+import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
+import { errorText } from '../../../shared/errors.ts'
+import type { JobContext } from '../../../shared/queue/consumer.ts'
+import type { Deps } from '../deps.ts'
+import { advanceRun } from '../run/advance-run.ts'
+
+/** Something may have arrived for a run: go on with it as far as that goes. */
+export async function wakeRun(
+  deps: Deps,
+  { run_id }: Payload<'runs', 'wake'>,
+  context: JobContext,
+): Promise<Result<'runs', 'wake'>> {
+  return goOn(deps, run_id, context)
+}
+
+/**
+ * A fault is retried by the queue; the last try ends the run instead, so that one that cannot go on
+ * does not return for ever.
+ */
+export async function goOn(
+  deps: Deps,
+  runId: string,
+  context: JobContext,
+): Promise<Record<string, never>> {
+  const log = context.log.child({ runId })
+  try {
+    await advanceRun(deps, runId, { signal: context.signal, log })
+  } catch (error) {
+    if (context.signal.aborted || !context.lastAttempt) throw error
+    log.error({ err: error }, 'the run cannot go on')
+    const message = `internal error: ${errorText(error)}`
+    const end = {
+      at: new Date().toISOString(),
+      status: 'failed',
+      reason: 'internal_error',
+      message,
+      final_text: null,
+    } as const
+    await deps.journal.append(runId, 'end', end, { type: 'ended', text: message })
+    await advanceRun(deps, runId, { signal: context.signal, log })
+  }
+  return {}
+}
+
+/** Adds a wake unless one is waiting; one that is active is followed by another. */
+export async function addWake(deps: Pick<Deps, 'producer'>, runId: string): Promise<void> {
+  await deps.producer.add(
+    'runs',
+    'wake',
+    { run_id: runId },
+    { deduplication: runDeduplication(runId) },
+  )
+}
+
+/** A run's start and all its wakes share this: never two at once, and none is lost. */
+function runDeduplication(runId: string) {
+  return { id: runId, keepLastIfActive: true }
+}

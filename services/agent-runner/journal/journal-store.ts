@@ -1,0 +1,104 @@
+import type { Redis } from 'ioredis'
+import {
+  type RunEvent,
+  type RunView,
+  runEventsKey,
+  runsIndexKey,
+  runViewKey,
+} from '../../../shared/contracts/run-view.ts'
+import { KEY_PREFIX } from '../../../shared/queue/connection.ts'
+import type { InboxEntry } from './entries.ts'
+import {
+  type Entry,
+  type Journal,
+  type KeyedKind,
+  readJournal,
+  type SingleKind,
+} from './journal.ts'
+
+const journalKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:journal`
+const inboxKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:inbox`
+const unfinishedKey = `${KEY_PREFIX}:runs:unfinished`
+
+/** How long the keys of an ended run stay; its transcript and patch stay on disk. */
+const KEEP_SECONDS = 30 * 24 * 3600
+
+/**
+ * Writes an entry only if the field is new, and its event with it: after a crash the two cannot
+ * differ, and a worker that was taken over cannot overwrite what its successor decided.
+ * KEYS: journal, events. ARGV: field, entry, event ('' for none).
+ */
+const APPEND = `
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
+if ARGV[3] ~= '' then redis.call('XADD', KEYS[2], 'MAXLEN', '~', 5000, '*', 'event', ARGV[3]) end
+return 1
+`
+
+export type EventText = Pick<RunEvent, 'type' | 'text'>
+
+export type JournalStore = {
+  load(runId: string): Promise<Journal>
+  /** True when this call wrote it, false when it was there. */
+  append<K extends SingleKind>(
+    runId: string,
+    kind: K,
+    entry: Entry<K>,
+    event?: EventText,
+  ): Promise<boolean>
+  appendKeyed<K extends KeyedKind>(
+    runId: string,
+    kind: K,
+    key: string,
+    entry: Entry<K>,
+    event?: EventText,
+  ): Promise<boolean>
+  /** Puts a job's result into the run's inbox, once. */
+  deliver(runId: string, key: string, entry: InboxEntry): Promise<boolean>
+  publish(view: RunView): Promise<void>
+  /** Ids of the runs that have not ended. */
+  unfinished(): Promise<string[]>
+  /** The run has ended: nobody needs to wake it any more. Repeating it is harmless. */
+  retire(runId: string): Promise<void>
+}
+
+export function createJournalStore(redis: Redis): JournalStore {
+  async function write(runId: string, field: string, entry: unknown, event?: EventText) {
+    const line = event ? JSON.stringify({ ...event, at: new Date().toISOString() }) : ''
+    const keys = [journalKey(runId), runEventsKey(runId)]
+    const wrote = await redis.eval(APPEND, keys.length, ...keys, field, JSON.stringify(entry), line)
+    return wrote === 1
+  }
+
+  return {
+    async load(runId) {
+      const [fields, inbox] = await Promise.all([
+        redis.hgetall(journalKey(runId)),
+        redis.hgetall(inboxKey(runId)),
+      ])
+      return readJournal(fields, inbox)
+    },
+    async append(runId, kind, entry, event) {
+      // Listed before it is journalled: a crash in between leaves a run that the sweeper looks at.
+      if (kind === 'start') await redis.sadd(unfinishedKey, runId)
+      return write(runId, kind, entry, event)
+    },
+    appendKeyed: (runId, kind, key, entry, event) => write(runId, `${kind}/${key}`, entry, event),
+    async deliver(runId, key, entry) {
+      return (await redis.hsetnx(inboxKey(runId), key, JSON.stringify(entry))) === 1
+    },
+    async publish(view) {
+      await redis
+        .multi()
+        .set(runViewKey(view.run_id), JSON.stringify(view))
+        .zadd(runsIndexKey, Date.parse(view.created_at), view.run_id)
+        .exec()
+    },
+    unfinished: () => redis.smembers(unfinishedKey),
+    async retire(runId) {
+      const keys = [journalKey(runId), inboxKey(runId), runEventsKey(runId), runViewKey(runId)]
+      const commands = redis.multi().srem(unfinishedKey, runId)
+      for (const key of keys) commands.expire(key, KEEP_SECONDS)
+      await commands.exec()
+    },
+  }
+}

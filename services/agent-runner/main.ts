@@ -1,0 +1,54 @@
+import { connect } from '../../shared/queue/connection.ts'
+import { consume } from '../../shared/queue/consumer.ts'
+import { createProducer } from '../../shared/queue/producer.ts'
+import { requireSafeRedis } from '../../shared/queue/require-safe-redis.ts'
+import { runService } from '../../shared/service.ts'
+import type { Deps } from './deps.ts'
+import { cancelRun } from './handlers/cancel-run.ts'
+import { deliverResult } from './handlers/deliver-result.ts'
+import { startRun } from './handlers/start-run.ts'
+import { SWEEP_EVERY_MS, sweepRuns } from './handlers/sweep-runs.ts'
+import { wakeRun } from './handlers/wake-run.ts'
+import { createJournalStore } from './journal/journal-store.ts'
+import { modelAccess } from './model/access.ts'
+
+await runService('agent-runner', async ({ config, log }) => {
+  const redis = connect(config.redis)
+  await requireSafeRedis(redis)
+  const producer = createProducer(redis)
+  const deps: Deps = {
+    config,
+    journal: createJournalStore(redis),
+    producer,
+    model: modelAccess(config, redis),
+  }
+  const runs = consume(
+    'runs',
+    {
+      start: (payload, context) => startRun(deps, payload, context),
+      wake: (payload, context) => wakeRun(deps, payload, context),
+      cancel: (payload) => cancelRun(deps, payload),
+      sweep: () => sweepRuns(deps),
+    },
+    { redis, log, concurrency: config.ASTRA_RUN_CONCURRENCY },
+  )
+  const results = consume(
+    'tool-results',
+    { deliver: (payload, context) => deliverResult(deps, payload, context) },
+    { redis, log, concurrency: config.ASTRA_RUN_CONCURRENCY },
+  )
+  await producer
+    .queue('runs')
+    .upsertJobScheduler(
+      'sweep',
+      { every: SWEEP_EVERY_MS },
+      { name: 'sweep', data: {}, opts: { removeOnComplete: 10, removeOnFail: 10 } },
+    )
+  return {
+    async close(deadlineMs) {
+      await Promise.all([runs.close(deadlineMs), results.close(deadlineMs)])
+      await producer.close()
+      redis.disconnect()
+    },
+  }
+})

@@ -1,0 +1,48 @@
+import type { Redis } from 'ioredis'
+import type { Config } from '../../../shared/config.ts'
+import type { RunMode } from '../../../shared/contracts/run.ts'
+import { createLedger } from '../budget/ledger.ts'
+import type { ModelAccess } from '../deps.ts'
+import { createModelClient } from './client.ts'
+import { notionalPrices, pricesOf } from './prices.ts'
+
+/** The name under which the stand-in's runs are shown. It is not Astra. */
+const STAND_IN = 'offline-stand-in'
+
+/** Nobody pays the stand-in, so nothing limits it; the ledger still says what it would have cost. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
+/** The two ways to a model. Live is there only with a key and a known price. */
+export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => ModelAccess | null {
+  const timeoutMs = config.ASTRA_REQUEST_SECONDS * 1000
+  const prices = pricesOf(config.ASTRA_MODEL, config)
+  const effort = config.ASTRA_REASONING_EFFORT
+  const live: ModelAccess | null =
+    config.OPENAI_API_KEY && prices
+      ? {
+          client: createModelClient({
+            baseURL: config.OPENAI_BASE_URL,
+            apiKey: config.OPENAI_API_KEY,
+            timeoutMs,
+          }),
+          settings: { model: config.ASTRA_MODEL, effort },
+          prices,
+          ledger: createLedger(redis, 'live'),
+          limits: (run) => ({ project: Math.floor(config.ASTRA_PROJECT_BUDGET_USD * 1e6), run }),
+        }
+      : null
+  const offline: ModelAccess | null = config.OFFLINE_MODEL_URL
+    ? {
+        client: createModelClient({
+          baseURL: config.OFFLINE_MODEL_URL,
+          apiKey: 'offline',
+          timeoutMs,
+        }),
+        settings: { model: STAND_IN, effort },
+        prices: notionalPrices,
+        ledger: createLedger(redis, 'notional'),
+        limits: () => ({ project: NO_LIMIT, run: NO_LIMIT }),
+      }
+    : null
+  return (mode) => (mode === 'live' ? live : offline)
+}

@@ -1,0 +1,67 @@
+import type {
+  ResponseCreateParamsNonStreaming,
+  ResponseInputItem,
+} from 'openai/resources/responses/responses'
+import { allCalls, BASELINE, outcomeOf, PREFETCH, responseTo } from '../journal/conversation.ts'
+import { callKey, type Journal } from '../journal/journal.ts'
+import type { Step } from '../journal/next-step.ts'
+import { toolDefinitions } from '../tools/definitions.ts'
+import { outputOf, searchOutput } from '../tools/outputs.ts'
+import { firstMessage, GATE_REMINDER, INSTRUCTIONS } from './prompts.ts'
+
+export type RequestStep = Extract<Step, { kind: 'request' }>
+export type ModelSettings = {
+  model: string
+  effort: 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'
+}
+
+/** The body of a request, from the journal alone: a replay of the same step builds the same body. */
+export function requestBody(
+  journal: Journal,
+  step: RequestStep,
+  settings: ModelSettings,
+): ResponseCreateParamsNonStreaming {
+  if (!journal.start) throw new Error('a run that has not started has no request')
+  const { request } = journal.start
+  const previous = responseTo(journal, step.request - 1)
+  return {
+    model: settings.model,
+    instructions: INSTRUCTIONS,
+    input: inputItems(journal, step),
+    tools: toolDefinitions(redBaseline(journal).commands),
+    parallel_tool_calls: true,
+    reasoning: { effort: settings.effort },
+    text: { verbosity: 'low' },
+    max_output_tokens: request.limits.max_output_tokens,
+    prompt_cache_key: request.run_id,
+    ...(previous ? { previous_response_id: previous.id } : {}),
+  }
+}
+
+export function inputItems(journal: Journal, step: RequestStep): ResponseInputItem[] {
+  if (step.request === 1) return [userMessage(firstText(journal, step))]
+  if (step.reminder) return [userMessage(GATE_REMINDER)]
+  const calls = new Map(allCalls(journal).map((call) => [callKey(call.call_id), call]))
+  return step.delivers.map((key) => {
+    const call = calls.get(key)
+    if (!call) throw new Error(`no call ${key} to deliver to`)
+    return { type: 'function_call_output', call_id: call.call_id, output: outputOf(journal, call) }
+  })
+}
+
+function userMessage(text: string): ResponseInputItem {
+  return { type: 'message', role: 'user', content: text }
+}
+
+function firstText(journal: Journal, step: RequestStep): string {
+  const prompt = journal.start?.request.prompt ?? ''
+  const memory = step.delivers.includes(PREFETCH) ? searchOutput(journal, PREFETCH) : null
+  return firstMessage(prompt, redBaseline(journal), memory)
+}
+
+/** The baseline of a run that has something to repair. */
+export function redBaseline(journal: Journal) {
+  const baseline = outcomeOf(journal, BASELINE, 'baseline')
+  if (!baseline?.ok || baseline.value.kind !== 'red') throw new Error('the baseline is not red')
+  return baseline.value
+}

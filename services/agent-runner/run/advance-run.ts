@@ -1,0 +1,124 @@
+import type { Logger } from 'pino'
+import { runFiles, writeFileAtomic } from '../../../shared/run-files.ts'
+import type { Deps } from '../deps.ts'
+import { currentPatch, describePatch, ensureWorkTree } from '../files/work-tree.ts'
+import { BASELINE, PREFETCH, treeVersion, verifyKey } from '../journal/conversation.ts'
+import type { Journal } from '../journal/journal.ts'
+import { nextStep, type Step } from '../journal/next-step.ts'
+import { attemptCost, observedSymptom, viewOf } from '../journal/run-view.ts'
+import { accessOf, performRequest } from '../model/perform-request.ts'
+import { redBaseline } from '../model/request.ts'
+import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
+import { performCall, type Run, savedPatch, testEnvironment } from '../tools/perform-call.ts'
+import { transcriptOf } from './transcript.ts'
+
+type Context = { signal: AbortSignal; log: Logger }
+
+/** How many matches the runner asks for when it searches by itself. */
+const PREFETCH_TOP_K = 3
+
+/**
+ * Goes on with a run until it has to wait for a job or has ended. All that is known is read from
+ * the journal anew before each step, so any process may do the next one.
+ */
+export async function advanceRun(deps: Deps, runId: string, context: Context): Promise<void> {
+  const files = runFiles(deps.config.home, runId)
+  for (;;) {
+    context.signal.throwIfAborted()
+    const journal = await deps.journal.load(runId)
+    await noteDeadline(deps, runId, journal)
+    const step = nextStep(journal)
+    const run: Run = { runId, files, journal }
+    if (step.kind === 'wait') return publish(deps, run)
+    if (step.kind === 'ended') return conclude(deps, run)
+    await perform(deps, run, step, context)
+  }
+}
+
+async function perform(
+  deps: Deps,
+  run: Run,
+  step: Exclude<Step, { kind: 'wait' | 'ended' }>,
+  context: Context,
+): Promise<void> {
+  switch (step.kind) {
+    case 'baseline': {
+      await ensureWorkTree(run.files)
+      const { command } = startOf(run).request
+      return beginOwn(deps, run, BASELINE, baselineWork(testEnvironment(run), BASELINE, command))
+    }
+    case 'prefetch': {
+      const query = observedSymptom(run.journal)?.normalised ?? ''
+      const search = { query, error_type: null, top_k: PREFETCH_TOP_K }
+      return beginOwn(deps, run, PREFETCH, searchWork(run.runId, PREFETCH, search))
+    }
+    case 'verify': {
+      const key = verifyKey(step.tree)
+      const tree = { command: redBaseline(run.journal).command, patch: await savedPatch(run) }
+      return beginOwn(deps, run, key, testsWork(testEnvironment(run), key, 'verify', tree))
+    }
+    case 'call':
+      return performCall(deps, run, step.call)
+    case 'request':
+      await publish(deps, run)
+      return performRequest(deps, run, step, context)
+    case 'finish': {
+      const { status, reason, message, text: final_text } = step
+      const entry = { at: new Date().toISOString(), status, reason, message, final_text }
+      const text = `${status} (${reason}): ${message}`
+      await deps.journal.append(run.runId, 'end', entry, { type: 'ended', text })
+    }
+  }
+}
+
+/** Work that the runner itself asks for; journalled after it was added, like a call's. */
+async function beginOwn(
+  deps: Deps,
+  run: Run,
+  key: string,
+  work: Parameters<typeof dispatch>[1]['work'],
+): Promise<void> {
+  await dispatch(deps.producer, { runId: run.runId, key, work })
+  const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch: null }
+  await deps.journal.appendKeyed(run.runId, 'job', key, entry)
+}
+
+async function publish(deps: Deps, run: Run): Promise<void> {
+  if (!run.journal.start) return
+  const patch =
+    run.journal.edits.size > 0 ? await currentPatch(run.files, run.journal) : { files: [] }
+  await deps.journal.publish(viewOf(run.journal, await describePatch(run.files, patch)))
+}
+
+/** Leaves behind what people need of an ended run. All of it may be repeated. */
+async function conclude(deps: Deps, run: Run): Promise<void> {
+  if (run.journal.edits.size > 0) await savedPatch(run)
+  await settleAll(deps, run)
+  await writeFileAtomic(run.files.transcript, transcriptOf(run.journal))
+  await publish(deps, run)
+  await deps.journal.retire(run.runId)
+}
+
+/** Every attempt has an end now; a hold that a crash left open is charged in full. */
+async function settleAll(deps: Deps, run: Run): Promise<void> {
+  if (run.journal.sent.size === 0) return
+  const { ledger } = accessOf(deps, run.journal)
+  for (const [key, sent] of run.journal.sent) {
+    const cost = attemptCost(run.journal, key, sent.hold_microusd) ?? sent.hold_microusd
+    await ledger.settle(run.runId, key, cost)
+  }
+}
+
+async function noteDeadline(deps: Deps, runId: string, journal: Journal): Promise<void> {
+  if (!journal.start || journal.end || journal.deadline) return
+  const seconds = journal.start.request.limits.time_seconds
+  if (Date.now() < Date.parse(journal.start.at) + seconds * 1000) return
+  const entry = { at: new Date().toISOString(), message: `The limit of ${seconds} s was reached.` }
+  await deps.journal.append(runId, 'deadline', entry)
+  journal.deadline = entry
+}
+
+function startOf(run: Run) {
+  if (!run.journal.start) throw new Error(`run ${run.runId} has not started`)
+  return run.journal.start
+}

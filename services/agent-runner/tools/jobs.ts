@@ -1,0 +1,54 @@
+import type { FlowJob } from 'bullmq'
+import { jobIdOf } from '../../../shared/contracts/ids.ts'
+import type { StorePayload } from '../../../shared/contracts/memory.ts'
+import { flowJob, type Producer } from '../../../shared/queue/producer.ts'
+import { normaliseSymptom } from '../../../shared/symptom.ts'
+
+/**
+ * Work that other processes do for a run, as flows `deliver <- work <- embed`. `key` is where the
+ * result goes in the run's inbox; all job ids follow from run and key, so repeating is harmless.
+ */
+export type WorkRequest = { runId: string; key: string; work: FlowJob }
+
+export async function dispatch(
+  producer: Producer,
+  { runId, key, work }: WorkRequest,
+): Promise<void> {
+  const id = jobIdOf('deliver', runId, key)
+  await producer.addFlowOnce(
+    flowJob('tool-results', 'deliver', { run_id: runId, call_id: key }, id, [work]),
+  )
+}
+
+export function searchWork(
+  runId: string,
+  key: string,
+  search: { query: string; error_type: string | null; top_k: number },
+): FlowJob {
+  const embed = embedWork(runId, key, [normaliseSymptom(search.query)])
+  return flowJob('memory', 'search', search, jobIdOf('search', runId, key), [embed])
+}
+
+export function storeWork(runId: string, key: string, payload: StorePayload): FlowJob {
+  const embed = embedWork(runId, key, [payload.evidence.symptom, payload.claim.fix_description])
+  return flowJob('memory', 'store', payload, jobIdOf('store', runId, key), [embed])
+}
+
+function embedWork(runId: string, key: string, texts: string[]): FlowJob {
+  return flowJob('embeddings', 'embed', { texts }, jobIdOf('embed', runId, key))
+}
+
+type TestEnvironment = { run_id: string; path_env: string }
+
+export function baselineWork(env: TestEnvironment, key: string, command: string | null): FlowJob {
+  return flowJob('tests', 'baseline', { ...env, command }, jobIdOf('baseline', env.run_id, key))
+}
+
+export function testsWork(
+  env: TestEnvironment,
+  key: string,
+  kind: 'run' | 'verify',
+  tree: { command: string; patch: string | null },
+): FlowJob {
+  return flowJob('tests', kind, { ...env, ...tree }, jobIdOf(kind, env.run_id, key))
+}
