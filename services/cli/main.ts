@@ -1,6 +1,17 @@
 import { Command } from 'commander'
+import { addApplyCommand } from './commands/apply.ts'
+import { addCancelCommand } from './commands/cancel.ts'
 import { addDemoCommand } from './commands/demo.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
+import { addEnqueueCommand } from './commands/enqueue.ts'
+import { addExperimentCommand } from './commands/experiment.ts'
 import { addFixCommand } from './commands/fix.ts'
+import { addMemoryCommand } from './commands/memory.ts'
+import { addRunsCommand } from './commands/runs.ts'
+import { addSmokeCommand } from './commands/smoke.ts'
+import { addStatusCommand } from './commands/status.ts'
+import { addUpCommand } from './commands/up.ts'
+import { addWatchCommand } from './commands/watch.ts'
 import { createContext } from './context.ts'
 import { onInterrupt } from './interrupt.ts'
 import { reportError } from './report-error.ts'
@@ -12,8 +23,23 @@ const program = new Command('astra')
   .configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, 'astra: ')),
   })
-addFixCommand(program, context)
-addDemoCommand(program, context)
+for (const add of [
+  addUpCommand,
+  addFixCommand,
+  addEnqueueCommand,
+  addApplyCommand,
+  addStatusCommand,
+  addRunsCommand,
+  addWatchCommand,
+  addCancelCommand,
+  addMemoryCommand,
+  addSmokeCommand,
+  addDemoCommand,
+  addExperimentCommand,
+  addDoctorCommand,
+]) {
+  add(program, context)
+}
 
 // A reader that went away, such as `head`, is no fault of ours.
 process.stdout.on('error', () => process.exit(process.exitCode ?? 0))

@@ -25,6 +25,8 @@ export async function withServices<T>(
   onProgress: (line: string) => void,
   use: (services: Services) => Promise<T>,
 ): Promise<T> {
+  // A Redis of the person's own is asked first: services would wait for it without an end.
+  if ('url' in config.redis) (await connectToRedis(config)).disconnect()
   const holding = holdSupervisor(config, { onProgress })
   try {
     await unlessAborted(holding, interrupted)

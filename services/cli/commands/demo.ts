@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import type { CliContext } from '../context.ts'
 import { checksOf, type DemoSession, printDemo } from '../demo-report.ts'
 import { eventLine } from '../format-run.ts'
+import { checkJsonFile, writeJsonFile } from '../json-file.ts'
 import { readTranscript } from '../read-transcript.ts'
 import { recallFacts } from '../recall-facts.ts'
 import { runScenario } from '../scenario-session.ts'
@@ -38,6 +38,8 @@ export function addDemoCommand(program: Command, context: CliContext): void {
 async function demo(context: CliContext, options: Options): Promise<number> {
   const terminal = createTerminal({})
   const started = performance.now()
+  const file = options.json === undefined ? null : context.path(options.json)
+  if (file) await checkJsonFile(file)
   terminal.print(
     'Three sessions on three small projects. The model is a local stand-in, not Astra:',
   )
@@ -52,10 +54,7 @@ async function demo(context: CliContext, options: Options): Promise<number> {
   )
   const checks = checksOf(sessions)
   printDemo(terminal, sessions, checks)
-  if (options.json !== undefined) {
-    const recorded = { sessions, checks }
-    await writeFile(context.path(options.json), `${JSON.stringify(recorded, null, 2)}\n`)
-  }
+  if (file) await writeJsonFile(file, { sessions, checks })
   const holds = checks.every((check) => check.holds)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   terminal.print(`\n${holds ? 'All of it held' : 'Not all of it held'}, in ${seconds} s.`)

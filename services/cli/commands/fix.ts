@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { exitCodes, type RunRequest } from '../../../shared/contracts/run.ts'
+import { exitCodes, type RunRequest, runStatusSchema } from '../../../shared/contracts/run.ts'
 import type { CliContext } from '../context.ts'
 import { type FinishedRun, prepareRun, runToEnd } from '../fix-workspace.ts'
-import { eventLine, printRun, refusalHelp } from '../format-run.ts'
+import { eventLine, exitCodeHelp, printRun, refusalHelp } from '../format-run.ts'
 import { InterruptError } from '../interrupt.ts'
 import { leftOutText } from '../left-out.ts'
 import { addRunOptions, orderOf, type RunOptions } from '../run-options.ts'
@@ -17,6 +17,7 @@ export function addFixCommand(program: Command, context: CliContext): void {
     .description('repair the failing tests of a project and apply the verified patch')
     .option('--no-apply', 'leave the workspace as it is; `astra apply RUN` applies the patch later')
     .option('--json', 'print the run as JSON')
+    .addHelpText('after', exitCodeHelp)
     .action(async (workspace: string, options: Options) => {
       process.exitCode = await fix(context, context.path(workspace), options)
     })
@@ -35,7 +36,7 @@ async function fix(context: CliContext, workspace: string, options: Options): Pr
   printRun(terminal, run)
   const help = refusalHelp(run)
   if (help) process.stderr.write(`\n${help}\n`)
-  return exitCodes[run.status as keyof typeof exitCodes]
+  return exitCodes[runStatusSchema.parse(run.status)]
 }
 
 async function runFixed(
@@ -48,8 +49,10 @@ async function runFixed(
   try {
     return await withServices(context.config(), context.interrupted, terminal.note, (services) => {
       asked = true
-      const onEvent = (event: Parameters<typeof eventLine>[0]) => terminal.note(eventLine(event))
-      return runToEnd(services, request, { apply, onEvent })
+      return runToEnd(services, request, {
+        apply,
+        onEvent: (event) => terminal.note(eventLine(event)),
+      })
     })
   } catch (error) {
     if (!asked) await dropSnapshot(context.config().home, request.run_id)

@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import { AstraError } from '../../../shared/errors.ts'
+import { applyRun } from '../apply-run.ts'
+import type { CliContext } from '../context.ts'
+import { findRun } from '../find-run.ts'
+import { runId } from '../run-options.ts'
+import { createTerminal } from '../terminal.ts'
+import { withServices } from '../with-services.ts'
+
+type Options = { json?: boolean }
+
+export function addApplyCommand(program: Command, context: CliContext): void {
+  program
+    .command('apply')
+    .description('apply the verified patch of a run, as a whole or not at all')
+    .argument('<run>', 'the run id', runId)
+    .argument('[workspace]', 'another copy of the project than the one of the run')
+    .option('--json', 'print what was done as JSON')
+    .action((run: string, workspace: string | undefined, options: Options) =>
+      apply(context, run, workspace === undefined ? null : context.path(workspace), options),
+    )
+}
+
+async function apply(
+  context: CliContext,
+  run: string,
+  elsewhere: string | null,
+  options: Options,
+): Promise<void> {
+  const terminal = createTerminal(options)
+  const config = context.config()
+  const view = await withServices(config, context.interrupted, terminal.note, (services) =>
+    findRun(services, run),
+  )
+  const workspace = elsewhere ?? view.workspace
+  const result = await applyRun(config.home, view, workspace)
+  if (!result.applied) {
+    throw new AstraError(
+      'workspace_changed',
+      `nothing was applied: changed since the snapshot: ${result.changed.join(', ')}`,
+      { hint: `put them back as they were, or use the diff that \`astra status ${run}\` prints` },
+    )
+  }
+  terminal.printJson({ run_id: run, workspace, applied: true })
+  terminal.print(`the patch of ${run} is in ${workspace}`)
+}

@@ -1,0 +1,117 @@
+import type { Command } from 'commander'
+import { UsageError } from '../../../shared/errors.ts'
+import type { Producer } from '../../../shared/queue/producer.ts'
+import { normaliseSymptom } from '../../../shared/symptom.ts'
+import { askMemory } from '../ask-memory.ts'
+import type { CliContext } from '../context.ts'
+import { printMatches, printRecord } from '../format-memory.ts'
+import { wholeNumber } from '../run-options.ts'
+import { createTerminal, oneLine, type Terminal, table } from '../terminal.ts'
+import { withServices } from '../with-services.ts'
+
+type Options = { json?: boolean }
+type ListOptions = Options & { limit: number; offset: number; session?: string }
+type SearchOptions = Options & { errorType?: string; topK: number }
+
+export function addMemoryCommand(program: Command, context: CliContext): void {
+  const memory = program.command('memory').description('look into the memory of proved fixes')
+  memory
+    .command('list')
+    .description('list the records, newest first')
+    .option('--limit <n>', 'how many', wholeNumber(1, 500), 50)
+    .option('--offset <n>', 'how many to leave out', wholeNumber(0, 1_000_000_000), 0)
+    .option('--session <id>', 'only those that this run stored')
+    .option('--json', 'print them as JSON')
+    .action((options: ListOptions) =>
+      withMemory(context, options, (producer, terminal) => list(producer, terminal, options)),
+    )
+  memory
+    .command('show <id>')
+    .description('show one record with its evidence')
+    .option('--json', 'print it as JSON')
+    .action((id: string, options: Options) =>
+      withMemory(context, options, (producer, terminal) => show(producer, terminal, id)),
+    )
+  memory
+    .command('search <text>')
+    .description('search by the text of a failure, as Astra does')
+    .option('--error-type <name>', 'only fixes of this error type')
+    .option('--top-k <n>', 'how many at most', wholeNumber(1, 10), 3)
+    .option('--json', 'print the matches as JSON')
+    .action((text: string, options: SearchOptions) =>
+      withMemory(context, options, (producer, terminal) =>
+        search(producer, terminal, text, options),
+      ),
+    )
+  memory
+    .command('delete <id>')
+    .description('remove one record for good')
+    .option('--json', 'print what was done as JSON')
+    .action((id: string, options: Options) =>
+      withMemory(context, options, (producer, terminal) => remove(producer, terminal, id)),
+    )
+}
+
+async function withMemory(
+  context: CliContext,
+  options: Options,
+  use: (producer: Producer, terminal: Terminal) => Promise<void>,
+): Promise<void> {
+  const terminal = createTerminal(options)
+  await withServices(context.config(), context.interrupted, terminal.note, ({ producer }) =>
+    use(producer, terminal),
+  )
+}
+
+async function list(producer: Producer, terminal: Terminal, options: ListOptions): Promise<void> {
+  const { limit, offset, session } = options
+  const page = await askMemory(producer, 'list', { limit, offset, session_id: session ?? null })
+  terminal.printJson(page)
+  if (page.records.length === 0) {
+    terminal.print(page.total === 0 ? 'the memory is empty' : `there are only ${page.total}`)
+    return
+  }
+  const rows = page.records.map((record) => [
+    record.memory_id,
+    record.timestamp.slice(0, 16),
+    oneLine(record.error_type, 24),
+    oneLine(record.fix_description, 60),
+  ])
+  terminal.print(table(['Memory', 'Confirmed', 'Error type', 'Fix'], rows))
+  terminal.print(`${page.records.length} of ${page.total}`)
+}
+
+async function show(producer: Producer, terminal: Terminal, id: string): Promise<void> {
+  const { record } = await askMemory(producer, 'get', { memory_id: id })
+  if (!record) throw noSuchMemory(id)
+  terminal.printJson(record)
+  printRecord(terminal, record)
+}
+
+async function search(
+  producer: Producer,
+  terminal: Terminal,
+  text: string,
+  options: SearchOptions,
+): Promise<void> {
+  const query = text.trim()
+  if (query === '' || query.length > 20_000) {
+    throw new UsageError('the text to search by must have 1 to 20,000 characters')
+  }
+  const question = { query, error_type: options.errorType ?? null, top_k: options.topK }
+  // What is stored is normalised too; a text of nothing but paths and numbers stays as it is.
+  const result = await askMemory(producer, 'search', question, [normaliseSymptom(query) || query])
+  terminal.printJson(result)
+  printMatches(terminal, result)
+}
+
+async function remove(producer: Producer, terminal: Terminal, id: string): Promise<void> {
+  const { deleted } = await askMemory(producer, 'delete', { memory_id: id })
+  if (!deleted) throw noSuchMemory(id)
+  terminal.printJson({ memory_id: id, deleted })
+  terminal.print(`deleted ${id}`)
+}
+
+function noSuchMemory(id: string): UsageError {
+  return new UsageError(`there is no memory ${id}`, { hint: '`astra memory list` lists them' })
+}

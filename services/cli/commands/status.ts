@@ -1,0 +1,30 @@
+import type { Command } from 'commander'
+import { wasApplied } from '../apply-run.ts'
+import type { CliContext } from '../context.ts'
+import { findRun } from '../find-run.ts'
+import { printRun } from '../format-run.ts'
+import { runId } from '../run-options.ts'
+import { createTerminal } from '../terminal.ts'
+import { withServices } from '../with-services.ts'
+
+type Options = { json?: boolean }
+
+export function addStatusCommand(program: Command, context: CliContext): void {
+  program
+    .command('status')
+    .description('show a run as it is now')
+    .argument('<run>', 'the run id', runId)
+    .option('--json', 'print the run as JSON')
+    .action((run: string, options: Options) => status(context, run, options))
+}
+
+async function status(context: CliContext, run: string, options: Options): Promise<void> {
+  const terminal = createTerminal(options)
+  const config = context.config()
+  const view = await withServices(config, context.interrupted, terminal.note, (services) =>
+    findRun(services, run),
+  )
+  const shown = { ...view, applied: wasApplied(config.home, run), not_applied_because: null }
+  terminal.printJson(shown)
+  printRun(terminal, shown)
+}

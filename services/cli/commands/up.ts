@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { supervisorStatus } from '../../../shared/supervisor-client.ts'
+import type { CliContext } from '../context.ts'
+import { createTerminal } from '../terminal.ts'
+import { addressText, withServices } from '../with-services.ts'
+
+type Options = { json?: boolean }
+
+export function addUpCommand(program: Command, context: CliContext): void {
+  program
+    .command('up')
+    .description('start Redis and all services, and keep them until Ctrl-C')
+    .option('--json', 'print what runs as JSON')
+    .action((options: Options) => up(context, options))
+}
+
+async function up(context: CliContext, options: Options): Promise<void> {
+  const terminal = createTerminal(options)
+  const config = context.config()
+  // Ctrl-C is the way to end this command, so it is waited for here and is no error.
+  const never = new AbortController().signal
+  await withServices(config, never, terminal.note, async () => {
+    const processes = (await supervisorStatus(config))?.processes ?? []
+    const logs = join(config.home, 'logs')
+    const redis = addressText(config)
+    terminal.printJson({ home: config.home, logs, redis, processes })
+    terminal.print(`data   ${config.home}`)
+    terminal.print(`logs   ${logs}`)
+    terminal.print(`redis  ${redis}`)
+    for (const { name, pid } of processes) terminal.print(`       ${name} (process ${pid})`)
+    terminal.print('Ctrl-C stops them, unless another command still uses them.')
+    if (!context.interrupted.aborted) await once(context.interrupted, 'abort')
+    terminal.note('stopping')
+  })
+}

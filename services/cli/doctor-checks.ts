@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process'
+import { access, constants, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import semver from 'semver'
+import { type Config, productRoot } from '../../shared/config.ts'
+import { errorText } from '../../shared/errors.ts'
+import { supervisorStatus } from '../../shared/supervisor-client.ts'
+import { examineRedisServer, type RedisCheck } from './doctor-redis.ts'
+
+export type Check = {
+  name: string
+  result: 'ok' | 'warn' | 'fail'
+  /** What was found. Never a secret. */
+  found: string
+  /** What to do; null when nothing is to be done. */
+  advice: string | null
+}
+
+type Env = Record<string, string | undefined>
+type Finding = RedisCheck
+
+const run = promisify(execFile)
+const PROGRAM_MS = 5_000
+
+const ok = (found: string): Finding => ({ result: 'ok', found, advice: null })
+const warn = (found: string, advice: string): Finding => ({ result: 'warn', found, advice })
+const fail = (found: string, advice: string): Finding => ({ result: 'fail', found, advice })
+
+/** All checks, in the order in which a new installation would meet them. Changes nothing. */
+export async function examine(config: Config, env: Env): Promise<Check[]> {
+  const checks: [string, () => Finding | Promise<Finding>][] = [
+    ['node', checkNode],
+    ['data folder', () => checkHome(config)],
+    ['services', () => checkServices(config)],
+    ['redis', () => checkRedis(config, env)],
+    ['model file', () => checkModelFile(config)],
+    ['memory', () => checkStore(config)],
+    ['api key', () => checkKey(config)],
+    ['git', () => checkGit(env)],
+    ['sandbox', checkSandbox],
+  ]
+  const done: Check[] = []
+  for (const [name, check] of checks) {
+    try {
+      done.push({ name, ...(await check()) })
+    } catch (error) {
+      done.push({ name, ...fail(errorText(error), 'this check should not fail: please report it') })
+    }
+  }
+  return done
+}
+
+function checkNode(): Finding {
+  if (semver.gte(process.versions.node, '24.0.0')) return ok(process.version)
+  return fail(process.version, 'Node 24 or newer is needed: `npm ci` in the clone brings one')
+}
+
+async function checkHome({ home }: Config): Promise<Finding> {
+  const stats = await stat(home).catch(() => null)
+  if (!stats) return ok(`${home} (the first start makes it)`)
+  if (!stats.isDirectory()) return fail(`${home} is no folder`, 'set ASTRA_HOME to a folder')
+  const writable = await access(home, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!writable)
+    return fail(`${home} is not writable`, 'give yourself the right, or set ASTRA_HOME')
+  if ((stats.mode & 0o077) === 0) return ok(home)
+  return warn(`${home} can be read by others`, `chmod 700 ${home}`)
+}
+
+async function checkServices(config: Config): Promise<Finding> {
+  const status = await supervisorStatus(config)
+  if (!status) return ok('none run; a command that needs them starts them')
+  const missing = status.processes.filter((each) => !each.ready).map((each) => each.name)
+  if (missing.length === 0)
+    return ok(`${status.processes.length} processes since ${status.started_at}`)
+  return warn(`not ready: ${missing.join(', ')}`, `see their logs in ${join(config.home, 'logs')}`)
+}
+
+async function checkRedis(config: Config, env: Env): Promise<Finding> {
+  if ('url' in config.redis || (await supervisorStatus(config))) return examineRedisServer(config)
+  const install = 'apt-get install redis-server, brew install redis, or set REDIS_URL'
+  for (const program of ['redis-server', 'valkey-server']) {
+    const version = await versionOf(program, env)
+    const number = semver.coerce(/v=([\d.]+)/.exec(version ?? '')?.[1])
+    if (!version || !number) continue
+    if (semver.lt(number, '6.2.0')) return fail(`${program} ${number}`, '6.2 or newer is needed')
+    return ok(`${program} ${number}; the first start makes a private one`)
+  }
+  return fail('no redis-server', install)
+}
+
+async function checkModelFile(config: Config): Promise<Finding> {
+  const builtIn = join(productRoot, 'services/embedder/models/all-MiniLM-L6-v2')
+  const folder = config.EMBEDDING_MODEL_PATH ?? builtIn
+  for (const name of ['tokenizer.json', 'onnx/model_quantized.onnx']) {
+    const stats = await stat(join(folder, name)).catch(() => null)
+    if (!stats || stats.size === 0) {
+      return fail(`no ${name} in ${folder}`, 'set EMBEDDING_MODEL_PATH, or clone again')
+    }
+  }
+  return ok(folder)
+}
+
+function checkStore({ home }: Config): Finding {
+  const probe = new DatabaseSync(':memory:')
+  const version = String(probe.prepare('select sqlite_version() as version').get()?.version)
+  probe.close()
+  if (semver.lt(version, '3.51.3')) return fail(`SQLite ${version}`, '3.51.3 or newer is needed')
+  const file = join(home, 'memory', 'memory.db')
+  try {
+    const db = new DatabaseSync(file, { readOnly: true })
+    const result = String(db.prepare('pragma quick_check').get()?.quick_check)
+    db.close()
+    if (result === 'ok') return ok(`SQLite ${version}, ${file}`)
+    return fail(`${file} is damaged: ${result}`, 'put a backup in its place')
+  } catch (error) {
+    if (/unable to open/.test(errorText(error))) return ok(`SQLite ${version}, no records yet`)
+    return fail(`${file}: ${errorText(error)}`, 'put a backup in its place, or move it away')
+  }
+}
+
+function checkKey({ OPENAI_API_KEY }: Config): Finding {
+  if (OPENAI_API_KEY) return ok('OPENAI_API_KEY is set (it was not tried)')
+  return warn('no OPENAI_API_KEY', 'Astra needs one; `--offline` uses the stand-in instead')
+}
+
+async function checkGit(env: Env): Promise<Finding> {
+  const version = await versionOf('git', env)
+  return version
+    ? ok(version)
+    : warn('no git', 'nothing needs it yet; patches are easier to undo with it')
+}
+
+function checkSandbox(): Finding {
+  return warn('not in this version', 'tests run with your rights: fix only projects that you trust')
+}
+
+/** First line of `program --version`, or null when it is not there. */
+async function versionOf(program: string, env: Env): Promise<string | null> {
+  // Debian keeps servers where an ordinary PATH does not look.
+  const PATH = `${env.PATH ?? ''}:/usr/local/bin:/usr/bin:/usr/sbin`
+  return run(program, ['--version'], { env: { PATH }, timeout: PROGRAM_MS }).then(
+    ({ stdout }) => stdout.split('\n')[0] ?? '',
+    () => null,
+  )
+}
