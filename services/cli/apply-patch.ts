@@ -3,6 +3,7 @@ import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
+import { AstraError } from '../../shared/errors.ts'
 
 /** `changed` names the files that are neither what the patch was made from nor what it makes. */
 export type ApplyResult = { applied: true } | { applied: false; changed: string[] }
@@ -34,19 +35,32 @@ export async function applyPatch(workspace: string, patch: Patch): Promise<Apply
 }
 
 async function writeAll(steps: Step[]): Promise<void> {
-  const begun: Step[] = []
+  const replaced: Step[] = []
   try {
     // All new contents are on the disk before the first file is replaced.
     for (const step of steps) step.temporary = await writeBeside(step)
     for (const step of steps) {
-      begun.push(step)
       await replace(step)
+      replaced.push(step)
     }
   } catch (error) {
-    for (const step of begun.reverse()) await putBack(step)
+    const stuck = await putAllBack(replaced)
     for (const { temporary } of steps) if (temporary) await rm(temporary, { force: true })
-    throw error
+    if (stuck.length === 0) throw error
+    throw new AstraError('half_applied', `could not put back ${stuck.join(', ')}`, {
+      hint: 'the other files are as they were; apply the run again when they can be written',
+      cause: error,
+    })
   }
+}
+
+/** The files that could not be put back. */
+async function putAllBack(replaced: Step[]): Promise<string[]> {
+  const stuck: string[] = []
+  for (const step of replaced.reverse()) {
+    await putBack(step).catch(() => stuck.push(step.file.path))
+  }
+  return stuck
 }
 
 async function check(workspace: string, file: PatchFile): Promise<Step | 'changed' | 'done'> {

@@ -43,6 +43,8 @@ function relativeToRoot(line: string, folder: string): string {
   if (folder === '' || line.trim() === '' || line.startsWith('#')) return line
   const negated = line.startsWith('!')
   const body = negated ? line.slice(1) : line
+  // These match nothing; with a folder in front they would match all of it.
+  if (['', '/'].includes(body.trim())) return ''
   const start = `${negated ? '!' : ''}/${folder.replace(/[\\*?[\]]/g, '\\$&')}`
   if (body.startsWith('/')) return `${start}${body}`
   // A slash at the end only says "folder"; any other ties the pattern to its own folder.
