@@ -43,11 +43,14 @@ const NOISE: readonly (readonly [RegExp, string])[] = [
   [/\[Previous line repeated \d+ more times?\]/g, '[Previous line repeated]'],
 ]
 
-const JS_FRAME = /^\s*(?:at |❯ ).*(?:[\w)>]$)/
+const JS_FRAME = /^\s*(?:at |❯ ).*[\w)>](?: \{)?$/
 const PY_FRAME = /^\s*(?:E\s+)?File "[^"]*"(?:, in .*)?$/
 /** Frames of the runtime, the runner and its libraries: the same in every failure. */
 const FOREIGN_FRAME =
-  /node:internal|node_modules|\(node:|at node:|site-packages|<frozen |<anonymous>\)$|\/lib\/python/
+  /node:internal|node_modules|\(node:|at node:|site-packages|<frozen |<anonymous>\)$|\blib\/python|async Promise\.all/
+
+/** Markers below a line of source, and the version that Node prints when it gives up. */
+const EMPTY_LINE = /^(?=.*[\^~])[\s^~]+$|^Node\.js v[\d.]+$/
 
 /**
  * The text of a failure without what differs from run to run and from machine to machine: colours,
@@ -92,7 +95,7 @@ function withoutRepeatedFrames(lines: string[]): string[] {
     const isSource = skipSource && /^\s{4,}\S/.test(line)
     skipSource = isSource
     const isRepeatedBlank = line === '' && kept.at(-1) === ''
-    if (!isSource && !isRepeatedBlank) kept.push(line)
+    if (!isSource && !isRepeatedBlank && !EMPTY_LINE.test(line)) kept.push(line)
   }
   return kept
 }

@@ -51,6 +51,26 @@ describe('normaliseSymptom', () => {
     expect(normaliseSymptom(text)).toBe(text)
   })
 
+  it('drops the markers below source lines and the frames of the runtime', () => {
+    const text = [
+      'Error [ERR_MODULE_NOT_FOUND]: Cannot find module',
+      '    at load (src/a.mjs:1:1)',
+      '    at ModuleJob._link (node:internal/modules/esm/module_job:168:49) {',
+      "  code: 'ERR_MODULE_NOT_FOUND'",
+      '>   def test_a(): assert 1 == 2',
+      '                         ^^^^^^',
+      'Node.js v20.20.2',
+    ].join('\n')
+    expect(normaliseSymptom(text)).toBe(
+      [
+        'Error [ERR_MODULE_NOT_FOUND]: Cannot find module',
+        '    at load (src/a.mjs)',
+        "  code: 'ERR_MODULE_NOT_FOUND'",
+        '>   def test_a(): assert 1 == 2',
+      ].join('\n'),
+    )
+  })
+
   it('keeps one of the frames that a recursion repeats', () => {
     const frames = '  File "src/walk.py", line 3, in walk\n    return walk(node.next)\n'.repeat(900)
     const text = `Traceback (most recent call last):\n${frames}RecursionError: too deep`

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestCommand } from './command-line.ts'
+import { testCommand } from './command-line.ts'
+import { javascriptCommands, readPackageJson } from './discover-javascript.ts'
+import { pythonCommands } from './discover-python.ts'
+import { readWorkspaceConfig } from './workspace-config.ts'
+
+export type WorkspaceFiles = {
+  root: string
+  /** Relative paths of all files. */
+  paths: readonly string[]
+  /** The text of a file; empty when it is not there. */
+  read(path: string): Promise<string>
+}
+
+export type Discovery =
+  | { found: true; commands: readonly [TestCommand, ...TestCommand[]] }
+  | { found: false; problem: string }
+
+export function workspaceFiles(root: string, paths: readonly string[]): WorkspaceFiles {
+  return { root, paths, read: (path) => readFile(join(root, path), 'utf8').catch(() => '') }
+}
+
+/** The range of Node versions that a workspace allows: `.astra.json`, then `engines.node`. */
+export async function nodeRangeOf(files: WorkspaceFiles): Promise<string | null> {
+  const config = await readWorkspaceConfig(files.root)
+  if ('nodeRange' in config && config.nodeRange !== null) return config.nodeRange
+  return (await readPackageJson(files)).engines.node ?? null
+}
+
+/**
+ * The test commands of a workspace, the one to use by default first. `.astra.json` decides alone
+ * when it names a command.
+ */
+export async function discoverCommands(
+  files: WorkspaceFiles,
+  env: Record<string, string>,
+): Promise<Discovery> {
+  const config = await readWorkspaceConfig(files.root)
+  if ('problem' in config) return { found: false, problem: config.problem }
+  if (config.command) return { found: true, commands: [config.command] }
+  const found = [
+    ...(await javascriptCommands(files)),
+    ...(await pythonCommands(files, env)),
+    ...goCommands(files),
+    ...(await cargoCommands(files)),
+  ]
+  const commands = [...new Map(found.map((command) => [command.display, command])).values()]
+  const [first, ...others] = commands
+  if (first) return { found: true, commands: [first, ...others] }
+  return {
+    found: false,
+    problem:
+      'no tests of pytest, unittest, node --test, vitest, jest, mocha, go test or cargo test were ' +
+      'found at the root of the workspace; name their command in .astra.json: {"command": "..."}',
+  }
+}
+
+function goCommands({ paths }: WorkspaceFiles): TestCommand[] {
+  const hasTests = paths.includes('go.mod') && paths.some((path) => path.endsWith('_test.go'))
+  return hasTests ? [testCommand('go')] : []
+}
+
+async function cargoCommands(files: WorkspaceFiles): Promise<TestCommand[]> {
+  if (!files.paths.includes('Cargo.toml')) return []
+  for (const path of files.paths.filter((each) => each.endsWith('.rs'))) {
+    if (/#\[(\w+::)?test\]/.test(await files.read(path))) return [testCommand('cargo')]
+  }
+  return []
+}

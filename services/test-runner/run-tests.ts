@@ -1,0 +1,147 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import picomatch from 'picomatch'
+import type { Config } from '../../shared/config.ts'
+import type { Manifest } from '../../shared/contracts/manifest.ts'
+import type { Patch } from '../../shared/contracts/patch.ts'
+import type { Runner } from '../../shared/contracts/receipt.ts'
+import type { UnusableTests } from '../../shared/contracts/tests.ts'
+import type { RunFiles } from '../../shared/run-files.ts'
+import type { TestCommand } from './command-line.ts'
+import { discoverCommands, nodeRangeOf, workspaceFiles } from './discover.ts'
+import { testEnvironment } from './environment.ts'
+import { shownOutput } from './output.ts'
+import { newMark } from './process-tree.ts'
+import { findProgram } from './programs.ts'
+import type { RawReport, TestEntry } from './report.ts'
+import { type CommandResult, runCommand } from './run-command.ts'
+import { runners } from './runners/all.ts'
+import { makeTestFolder, type TestFolder } from './test-folder.ts'
+import { judge } from './verdict.ts'
+
+export type TestRunRequest = {
+  files: RunFiles
+  manifest: Manifest
+  /** A display string of `discoverCommands`; null: the first. */
+  command: string | null
+  patch: Patch | null
+  pathEnv: string
+  signal: AbortSignal
+}
+
+/** Tests that ran and gave a verdict that their exit code agrees with. */
+export type CompletedTests = {
+  kind: 'completed'
+  command: string
+  runner: Runner
+  commands: string[]
+  tests: TestEntry[]
+  exitCode: number
+  output: string
+}
+
+export type TestRunConfig = Pick<Config, 'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_TEST_OUTPUT_BYTES'>
+
+/** A runner's own report may come on stdout and is longer than what people read. */
+const REPORT_ON_STDOUT = 16
+const MAX_REPORT_BYTES = 64_000_000
+
+/** Runs a test command on a fresh copy of a run's base, with a patch on it, and removes the copy. */
+export async function runTests(
+  request: TestRunRequest,
+  config: TestRunConfig,
+): Promise<CompletedTests | UnusableTests> {
+  const { files, manifest, patch } = request
+  const folder = await makeTestFolder(config.home, files, manifest, patch)
+  try {
+    // The base says which commands there are: a patch may not bring one of its own.
+    const base = workspaceFiles(
+      files.base,
+      manifest.files.map((file) => file.path),
+    )
+    const nodeRange = await nodeRangeOf(base)
+    const { pathEnv } = request
+    const env = await testEnvironment({ home: config.home, manifest, folder, pathEnv, nodeRange })
+    const found = await discoverCommands(base, env)
+    if (!found.found) return unusable('no_tests_found', found.problem)
+    const [first] = found.commands
+    const command = found.commands.find(
+      (each) => each.display === (request.command ?? first.display),
+    )
+    const commands = found.commands.map((each) => each.display)
+    if (!command) {
+      const offered = commands.join(', ')
+      return unusable('no_tests_found', `no test command ${request.command}; there is: ${offered}`)
+    }
+    const result = await runIn(folder, command, env, request, config)
+    return result.kind === 'completed' ? { ...result, commands } : result
+  } finally {
+    await folder.remove()
+  }
+}
+
+async function runIn(
+  folder: TestFolder,
+  command: TestCommand,
+  env: Record<string, string>,
+  { manifest, signal }: TestRunRequest,
+  config: TestRunConfig,
+): Promise<Omit<CompletedTests, 'commands'> | UnusableTests> {
+  const adapter = runners[command.runner]
+  const { reportFile } = folder
+  const args = expandGlobs(command, manifest)
+  const [name, ...rest] = adapter.invocation({ args, reportFile }).argv
+  const program = await findProgram(name, env.PATH ?? '')
+  if (!program) {
+    return unusable('runner_missing', `${name} was not found: ${adapter.installHint}`)
+  }
+  const reportsOnStdout = command.runner === 'go'
+  const result = await runCommand({
+    argv: [program, ...rest],
+    cwd: folder.workspace,
+    env: { ...env, ...command.env },
+    mark: newMark(config.home),
+    timeoutMs: config.ASTRA_TEST_SECONDS * 1000,
+    maxOutputBytes: config.ASTRA_TEST_OUTPUT_BYTES * (reportsOnStdout ? REPORT_ON_STDOUT : 1),
+    signal,
+  })
+  const report = { ...result, file: await readReport(reportFile), root: folder.workspace }
+  const output = shownOutput(readable(command.runner, result), folder.workspace)
+  return judge({ command, report, end: result.end, output, config })
+}
+
+function readable(runner: Runner, result: CommandResult): string {
+  const adapter = runners[runner]
+  if (!adapter.readableOutput) return result.output
+  return [adapter.readableOutput(result.stdout), result.stderr].join('\n')
+}
+
+/** Shells expand what npm scripts leave unquoted, and Node 20 expands nothing. */
+function expandGlobs({ runner, args }: TestCommand, manifest: Manifest): string[] {
+  if (runner !== 'node' && runner !== 'pytest') return args
+  const paths = manifest.files.map((file) => file.path)
+  return args.flatMap((arg) => {
+    if (arg.startsWith('-') || !/[*?{]/.test(arg)) return [arg]
+    const matches = picomatch(arg.replace(/^\.\//, ''))
+    const matching = paths.filter((path) => matches(path))
+    return matching.length > 0 ? matching : [arg]
+  })
+}
+
+/** The tests could write anything in the report's place: a link, a pipe, a file without end. */
+async function readReport(path: string): Promise<RawReport['file']> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const handle = await open(path, flags).catch(() => null)
+  if (!handle) return null
+  try {
+    const { size } = await handle.stat()
+    const isFile = (await handle.stat()).isFile()
+    return isFile && size <= MAX_REPORT_BYTES ? await handle.readFile('utf8') : null
+  } finally {
+    await handle.close()
+  }
+}
+
+function unusable(reason: UnusableTests['reason'], message: string): UnusableTests {
+  return { kind: 'unusable', reason, message, output: '' }
+}

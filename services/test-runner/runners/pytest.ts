@@ -1,0 +1,140 @@
+import { XMLParser } from 'fast-xml-parser'
+import { z } from 'zod'
+import {
+  brokenFile,
+  type FoundTest,
+  type ParsedReport,
+  type RawReport,
+  type TestEntry,
+  testFile,
+  unreadable,
+  withIds,
+} from '../report.ts'
+import type { TestRunnerAdapter } from './runner.ts'
+
+/** A problem's text, with or without attributes. */
+const outcomeSchema = z.union([
+  z.string().transform((text) => ({ text, message: '' })),
+  z
+    .object({ '#text': z.string().default(''), message: z.string().default('') })
+    .transform((node) => ({ text: node['#text'], message: node.message })),
+])
+type Outcome = z.output<typeof outcomeSchema>
+
+const caseSchema = z.object({
+  classname: z.string().default(''),
+  name: z.string(),
+  file: z.string().default(''),
+  failure: z.array(outcomeSchema).default([]),
+  error: z.array(outcomeSchema).default([]),
+  skipped: z.array(z.unknown()).default([]),
+})
+type Case = z.infer<typeof caseSchema>
+
+const suiteSchema = z.union([
+  z.literal('').transform(() => ({ testcase: [] })),
+  z.object({ testcase: z.array(caseSchema).default([]) }),
+])
+const reportSchema = z.object({
+  testsuites: z.union([
+    z.literal('').transform(() => ({ testsuite: [] })),
+    z.object({ testsuite: z.array(suiteSchema).default([]) }),
+  ]),
+})
+
+const LISTS = new Set(['testsuite', 'testcase', 'failure', 'error', 'skipped'])
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  htmlEntities: true,
+  isArray: (name, _path, _leaf, isAttribute) => !isAttribute && LISTS.has(name),
+})
+
+export const pytestRunner: TestRunnerAdapter = {
+  installHint: 'install pytest, for instance with `python -m pip install pytest`',
+  invocation: ({ args, reportFile }) => ({
+    argv: [
+      'python',
+      '-m',
+      'pytest',
+      ...args,
+      '--color=no',
+      // Without it one file that does not load keeps all others from running.
+      '--continue-on-collection-errors',
+      '-o',
+      'junit_family=xunit1',
+      `--junitxml=${reportFile}`,
+    ],
+  }),
+  parse,
+}
+
+function parse(report: RawReport): ParsedReport {
+  if (report.file === null) return unreadable('pytest wrote no report')
+  const cases = casesOf(report.file)
+  if (!cases) return unreadable('the report of pytest is not a JUnit file')
+  const broken: TestEntry[] = []
+  const found: FoundTest[] = []
+  for (const testCase of cases) {
+    const file = testFile(report.root, testCase.file)
+    const collection = testCase.error.find((error) => error.message === 'collection failure')
+    if (collection) broken.push(brokenFile(file || testCase.name, collection.text))
+    else found.push(foundTest(testCase, file))
+  }
+  return { readable: true, tests: [...withIds(merged(found), '::'), ...broken] }
+}
+
+function casesOf(xml: string): Case[] | null {
+  try {
+    const parsed = reportSchema.safeParse(parser.parse(xml, true))
+    return parsed.success
+      ? parsed.data.testsuites.testsuite.flatMap((suite) => suite.testcase)
+      : null
+  } catch {
+    return null
+  }
+}
+
+function foundTest(testCase: Case, file: string): FoundTest {
+  const problems = [...testCase.failure, ...testCase.error]
+  const done = testCase.skipped.length > 0 ? 'skipped' : 'passed'
+  return {
+    file,
+    suites: classesOf(testCase.classname, file),
+    name: testCase.name,
+    status: problems.length > 0 ? 'failed' : done,
+    message: problems.map(problemText).join('\n'),
+  }
+}
+
+function problemText(problem: Outcome): string {
+  return problem.text || problem.message
+}
+
+/** `tests.test_a.TestCart` in `tests/test_a.py` has the suites `TestCart`. */
+function classesOf(classname: string, file: string): string[] {
+  const module = file.replace(/\.py$/, '').split('/').join('.')
+  if (classname === module || !classname.startsWith(`${module}.`)) return []
+  return classname.slice(module.length + 1).split('.')
+}
+
+/** A test that fails and whose teardown fails too has two entries in a row: they are one test. */
+function merged(found: readonly FoundTest[]): FoundTest[] {
+  const result: FoundTest[] = []
+  for (const test of found) {
+    const last = result.at(-1)
+    const same =
+      last?.name === test.name &&
+      last.file === test.file &&
+      last.suites.join() === test.suites.join()
+    if (last && same && last.status === 'failed' && test.status === 'failed') {
+      result[result.length - 1] = { ...last, message: `${last.message}\n${test.message}` }
+    } else {
+      result.push(test)
+    }
+  }
+  return result
+}

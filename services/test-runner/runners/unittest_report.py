@@ -1,0 +1,103 @@
+"""Runs unittest with the arguments of `python -m unittest` and writes one JSON line for each test
+to the file that is named first. Runs on Python 3.8 and later."""
+
+import inspect
+import json
+import os
+import sys
+import unittest
+
+REPORT = sys.argv[1]
+ROOT = os.getcwd()
+# As `python -m` does; without it the folder of this file would stand first.
+sys.path[0] = ROOT
+
+
+def file_of(test):
+    if type(test).__name__ == "_FailedTest":
+        return file_of_module(test._testMethodName)
+    try:
+        return inspect.getsourcefile(type(test)) or ""
+    except TypeError:
+        return ""
+
+
+def file_of_module(name):
+    """A module that could not be imported, by where it would have been imported from."""
+    path = name.replace(".", os.sep)
+    for folder in sys.path:
+        for candidate in (path + ".py", os.path.join(path, "__init__.py")):
+            found = os.path.join(folder, candidate)
+            if folder.startswith(ROOT) and os.path.exists(found):
+                return found
+    return os.path.join(ROOT, path + ".py")
+
+
+class JsonResult(unittest.TextTestResult):
+    """Keeps one entry a test: a subtest that fails is a failure of its test."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.entries = {}
+        self.kept = []
+
+    def _set(self, test, status, message=""):
+        key = id(test)
+        entry = self.entries.setdefault(
+            key, {"id": test.id(), "file": file_of(test), "status": status, "message": ""}
+        )
+        # Keeps the test alive, so that its id is not given away again.
+        self.kept.append(test)
+        if entry["status"] != "failed":
+            entry["status"] = status
+        if message:
+            entry["message"] = (entry["message"] + "\n" + message).strip()[:8000]
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self._set(test, "passed")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._set(test, "failed", self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._set(test, "failed", self.errors[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            where = self.failures if issubclass(err[0], test.failureException) else self.errors
+            self._set(test, "failed", "%s\n%s" % (subtest, where[-1][1]))
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self._set(test, "skipped")
+
+    def addExpectedFailure(self, test, err):
+        super().addExpectedFailure(test, err)
+        self._set(test, "skipped")
+
+    def addUnexpectedSuccess(self, test):
+        super().addUnexpectedSuccess(test)
+        self._set(test, "failed", "unexpected success")
+
+
+def main():
+    arguments = sys.argv[2:]
+    program = unittest.main(
+        module=None,
+        argv=["python -m unittest"] + arguments,
+        testRunner=unittest.TextTestRunner(resultclass=JsonResult, verbosity=1),
+        exit=False,
+    )
+    result = program.result
+    with open(REPORT, "w", encoding="utf-8") as report:
+        for entry in result.entries.values():
+            report.write(json.dumps(entry) + "\n")
+        report.write(json.dumps({"end": True}) + "\n")
+    sys.exit(0 if result.wasSuccessful() else 1)
+
+
+main()

@@ -1,0 +1,97 @@
+import type { UnusableTests } from '../../shared/contracts/tests.ts'
+import type { TestCommand } from './command-line.ts'
+import { relativePaths } from './output.ts'
+import type { RawReport, TestEntry } from './report.ts'
+import type { CommandResult } from './run-command.ts'
+import type { CompletedTests, TestRunConfig } from './run-tests.ts'
+import { runners } from './runners/all.ts'
+
+type Ended = {
+  command: TestCommand
+  report: RawReport
+  end: CommandResult['end']
+  output: string
+  config: TestRunConfig
+}
+
+const NO_TESTS =
+  /no tests? (found|files? found|ran|specified|to run)|could not find '|no test suite found|Ran 0 tests/i
+const MODULE_MISSING = /No module named '?(pytest)\b/
+
+/**
+ * Takes a run's report for a verdict, or says why it is none: a report that is missing, that
+ * disagrees with the exit code, or that names no test proves nothing.
+ */
+export function judge(ended: Ended): Omit<CompletedTests, 'commands'> | UnusableTests {
+  const { command, report, end, output, config } = ended
+  const { display, runner } = command
+  const unusable = (reason: UnusableTests['reason'], message: string): UnusableTests => ({
+    kind: 'unusable',
+    reason,
+    message,
+    output,
+  })
+  if (end === 'timed_out') {
+    const limit = `${config.ASTRA_TEST_SECONDS} s (ASTRA_TEST_SECONDS)`
+    return unusable('tests_timed_out', `${display} was stopped after ${limit}`)
+  }
+  if (end === 'output_limit') {
+    const limit = `${config.ASTRA_TEST_OUTPUT_BYTES} bytes (ASTRA_TEST_OUTPUT_BYTES)`
+    return unusable('tests_output_limit', `${display} was stopped: it printed more than ${limit}`)
+  }
+  if (report.file === null && MODULE_MISSING.test(report.stderr)) {
+    return unusable('runner_missing', `pytest was not found: ${runners.pytest.installHint}`)
+  }
+  const parsed = runners[runner].parse(report)
+  if (!parsed.readable) {
+    return NO_TESTS.test(output)
+      ? unusable('no_tests_found', noTests(display))
+      : unusable('tests_unreadable', `${parsed.why} (exit code ${report.exitCode ?? 'none'})`)
+  }
+  const doubt = doubtOf(parsed.tests, report, output, display)
+  if (doubt) return unusable(doubt.reason, doubt.message)
+  const tests = parsed.tests.map((test) => ({
+    ...test,
+    message: relativePaths(test.message, report.root),
+  }))
+  const exitCode = report.exitCode ?? 1
+  const shown = output || failureList(tests)
+  return { kind: 'completed', command: display, runner, tests, exitCode, output: shown }
+}
+
+function doubtOf(
+  tests: readonly TestEntry[],
+  { exitCode }: RawReport,
+  output: string,
+  display: string,
+): Pick<UnusableTests, 'reason' | 'message'> | null {
+  const failed = tests.filter((test) => test.status === 'failed').length
+  const ran = tests.filter((test) => test.status !== 'skipped').length
+  if (exitCode === null) {
+    return { reason: 'tests_unreadable', message: `${display} was ended by a signal` }
+  }
+  if (failed > 0 && exitCode === 0) {
+    const message = `${display} ended with exit code 0 although ${failed} tests failed`
+    return { reason: 'tests_unreadable', message }
+  }
+  if (ran === 0 && (exitCode === 0 || exitCode === 5 || NO_TESTS.test(output))) {
+    const message =
+      tests.length > 0 ? `${display} skipped all ${tests.length} tests` : noTests(display)
+    return { reason: 'no_tests_found', message }
+  }
+  if (failed === 0 && exitCode !== 0) {
+    const message = `${display} ended with exit code ${exitCode} although no test failed`
+    return { reason: 'tests_unreadable', message }
+  }
+  return null
+}
+
+function noTests(display: string): string {
+  return `${display} ran no test; name the right command in .astra.json: {"command": "..."}`
+}
+
+/** For a runner whose only output is its report. */
+function failureList(tests: readonly TestEntry[]): string {
+  const failed = tests.filter((test) => test.status === 'failed')
+  return failed.map((test) => `FAILED ${test.id}\n${test.message}`).join('\n\n')
+}

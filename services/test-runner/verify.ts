@@ -1,0 +1,15 @@
+import type { Payload, Result } from '../../shared/contracts/catalog.ts'
+import { runFiles } from '../../shared/run-files.ts'
+import { readManifest } from '../../shared/workspace.ts'
+import { type VerifyDeps, verifyPatch } from './verify-patch.ts'
+
+/** Verifies a patch without a run before it: a run ends with this verdict on its current tree. */
+export async function verify(
+  payload: Payload<'tests', 'verify'>,
+  deps: VerifyDeps,
+): Promise<Result<'tests', 'verify'>> {
+  const files = runFiles(deps.config.home, payload.run_id)
+  const manifest = await readManifest(files)
+  const { command, patch, path_env: pathEnv, run_id: runId } = payload
+  return verifyPatch({ runId, files, manifest, command, patch, pathEnv }, deps)
+}
