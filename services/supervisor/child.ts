@@ -17,6 +17,8 @@ export type ChildSpec = {
 
 /** The longest pause before a child that keeps ending is started again. */
 const MAX_PAUSE_MS = 5_000
+/** A child that worked this long was sound: its end is not held against it. */
+const STEADY_MS = 10_000
 /** How long a child may take to end after SIGTERM; services end themselves within 10 s. */
 const STOP_MS = 12_000
 
@@ -31,6 +33,9 @@ export class Child {
   #stopping = false
   #ready = false
   #restarts = 0
+  /** Ends in a row that came soon after a start: these make the pauses longer. */
+  #quickEnds = 0
+  #readyAt = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(spec: ChildSpec, deps: { logs: string; register: ProcessRegister; log: Logger }) {
@@ -51,6 +56,7 @@ export class Child {
     const child = this.#spawn()
     await this.spec.ready(child)
     this.#ready = true
+    this.#readyAt = Date.now()
     child.once('exit', () => this.#again())
     // It may have ended between its readiness and the line above.
     if (child.exitCode !== null || child.signalCode !== null) this.#again()
@@ -90,7 +96,8 @@ export class Child {
 
   #again(): void {
     if (this.#stopping || this.#timer) return
-    const pause = Math.min(50 * 2 ** this.#restarts, MAX_PAUSE_MS)
+    this.#quickEnds = Date.now() - this.#readyAt > STEADY_MS ? 0 : this.#quickEnds + 1
+    const pause = Math.min(50 * 2 ** this.#quickEnds, MAX_PAUSE_MS)
     this.#restarts += 1
     this.#timer = setTimeout(() => {
       this.#timer = undefined

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../../shared/config.ts'
-import { errorText, UnavailableError } from '../../shared/errors.ts'
+import { UnavailableError } from '../../shared/errors.ts'
 import { Child, type ChildSpec } from './child.ts'
 import type { ProcessRegister } from './leftovers.ts'
 import { redisChild } from './redis-child.ts'
@@ -93,10 +93,8 @@ export class Fleet {
     try {
       await child.start()
     } catch (error) {
-      throw new UnavailableError(`${child.spec.name} did not start: ${errorText(error)}`, {
-        hint: `its log is ${child.logFile}`,
-        cause: error,
-      })
+      const why = error instanceof Error ? error.message : String(error)
+      throw new UnavailableError(`${child.spec.name} did not start: ${why}; see ${child.logFile}`)
     }
   }
 }
