@@ -47,7 +47,9 @@ process.stdout.on('error', () => process.exit(process.exitCode ?? 0))
 try {
   await program.parseAsync()
 } catch (error) {
-  const json = process.argv.includes('--json')
+  // There --json names a file, and people read the rest.
+  const forPeople = ['demo', 'experiment'].includes(process.argv[2] ?? '')
+  const json = process.argv.includes('--json') && !forPeople
   const debug = process.env.ASTRA_LOG_LEVEL === 'debug'
   process.exitCode = reportError(error, { json, debug })
   // After an interrupt something may still be waited for; all else is closed by now.
