@@ -20,16 +20,16 @@ const lineSchema = z.discriminatedUnion('type', [
     /** The number of the request that delivered it. */
     request: z.number(),
   }),
-  z.looseObject({ type: z.literal('verification') }),
-  z.looseObject({ type: z.literal('end') }),
 ])
 export type TranscriptLine = z.infer<typeof lineSchema>
 
-/** The lines of a run's transcript, in order. Throws when it is missing or has an unknown line. */
+/** What was asked, answered and delivered in a run, in order. Throws when there is no transcript. */
 export async function readTranscript(home: string, runId: string): Promise<TranscriptLine[]> {
   const text = await readFile(runFiles(home, runId).transcript, 'utf8')
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => lineSchema.parse(JSON.parse(line)))
+    .map((line) => JSON.parse(line))
+    .filter((line) => ['request', 'response', 'output'].includes(line.type))
+    .map((line) => lineSchema.parse(line))
 }
