@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,6 +71,17 @@ describe('a file that cannot be used is refused and left as it was', () => {
   it('a file that is no database', () => {
     writeFileSync(file, 'notes')
     expectRefusal(/is not a SQLite database/)
+  })
+
+  it('a database of ours that lost its end', () => {
+    openDatabase(file, 8).close()
+    truncateSync(file, 10_000)
+    expectRefusal(/memory\.db cannot be opened: .*malformed/)
+  })
+
+  it('a folder in its place', () => {
+    mkdirSync(file)
+    expect(() => openDatabase(file, 8)).toThrow(/memory\.db cannot be opened: EISDIR/)
   })
 })
 

@@ -35,6 +35,7 @@ describe('normaliseSymptom', () => {
     ['token 9f86d081884c7d659a2feaa0c55ad015 refused', 'token <id> refused'],
     ['connect ECONNREFUSED 127.0.0.1:43210', 'connect ECONNREFUSED 127.0.0.1:<port>'],
     ['C:\\Users\\ann\\shop\\src\\tags.ts:3:1', 'src/tags.ts'],
+    ["thread 'a' (2951) panicked at src/lib.rs:4:5:", "thread 'a' panicked at src/lib.rs:"],
     ["thread 'a' panicked at src/lib.rs:4:5:", "thread 'a' panicked at src/lib.rs:"],
   ])('takes out what differs from run to run: %s', (text, expected) => {
     expect(normaliseSymptom(text)).toBe(expected)
@@ -46,9 +47,31 @@ describe('normaliseSymptom', () => {
     "expected '2024-03-10T03:00:00Z' to equal '2024-03-10T02:00:00Z'",
     "- 'us-east-1'\n+ ' us-east-1'",
     'RangeError: Invalid array length 4096',
+    'expected 0xff to equal 0x0f',
     'Timeout of 5000ms exceeded',
   ])('keeps the values that tell one failure from another: %s', (text) => {
     expect(normaliseSymptom(text)).toBe(text)
+  })
+
+  it("drops the frames of Go's own library and keeps the project's", () => {
+    const text = [
+      'panic: runtime error: index out of range [3] with length 0',
+      '',
+      'goroutine 6 [running]:',
+      'testing.tRunner.func1.2({0x574440, 0x74157460078})',
+      '\t/usr/local/go/src/testing/testing.go:1974 +0x232',
+      'example.com/cart/sub.Total(0x741574e6248?)',
+      '\t/home/ann/cart/internal/sub/sub.go:3 +0x9',
+    ].join('\n')
+    expect(normaliseSymptom(text)).toBe(
+      [
+        'panic: runtime error: index out of range [3] with length 0',
+        '',
+        'goroutine [running]:',
+        'example.com/cart/sub.Total(0x?)',
+        '\tinternal/sub/sub.go',
+      ].join('\n'),
+    )
   })
 
   it('drops the markers below source lines and the frames of the runtime', () => {

@@ -1,0 +1,113 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
+
+export type Body = ResponseCreateParamsNonStreaming & { input: { [key: string]: unknown }[] }
+
+/** What the model says to one request: items, or a whole HTTP answer. */
+export type Reply =
+  | { output: object[]; status?: string; incomplete_details?: object }
+  | { http: number; body: unknown; headers?: Record<string, string> }
+  | { raw: string }
+  | { drop: true }
+
+export type ScriptedModel = {
+  url: string
+  /** The bodies received, in order. */
+  bodies: Body[]
+  close(): Promise<void>
+}
+
+/**
+ * A Responses API endpoint that says what the test wants, where the stand-in would not: wrong
+ * arguments, broken JSON, faults. `script` is asked with each body and its number from 1.
+ */
+export async function startScriptedModel(
+  script: (body: Body, n: number) => Reply | Promise<Reply>,
+): Promise<ScriptedModel> {
+  const bodies: Body[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body: Body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    bodies.push(body)
+    send(response, await script(body, bodies.length), bodies.length)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    bodies,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function send(response: ServerResponse, reply: Reply, n: number): void {
+  if ('drop' in reply) {
+    response.destroy()
+    return
+  }
+  const status = 'http' in reply ? reply.http : 200
+  const headers = 'http' in reply ? reply.headers : {}
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(
+    'raw' in reply ? reply.raw : JSON.stringify('http' in reply ? reply.body : wrap(reply, n)),
+  )
+}
+
+function wrap(reply: Extract<Reply, { output: object[] }>, n: number) {
+  return {
+    id: `resp_${n}`,
+    object: 'response',
+    created_at: 0,
+    model: 'gpt-6-astra',
+    status: reply.status ?? 'completed',
+    error: null,
+    incomplete_details: reply.incomplete_details ?? null,
+    output: reply.output,
+    usage: {
+      input_tokens: 1000,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: 100,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 1100,
+    },
+  }
+}
+
+let made = 0
+
+/** A completed function call; `args` as an object, or as the raw text of broken JSON. */
+export function functionCall(name: string, args: object | string, extra: object = {}) {
+  made += 1
+  return {
+    type: 'function_call',
+    id: `fc_${made}`,
+    call_id: `call_${made}`,
+    name,
+    arguments: typeof args === 'string' ? args : JSON.stringify(args),
+    status: 'completed',
+    ...extra,
+  }
+}
+
+export function message(text: string) {
+  return {
+    type: 'message',
+    id: 'msg_1',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  }
+}
+
+export const searchCall = (handle = 'memory') =>
+  functionCall(
+    'search_codebase_memory',
+    { query: 'AssertionError', error_type: null, top_k: 3, task_handle: handle },
+    { async: true },
+  )

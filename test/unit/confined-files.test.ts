@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PathRefused } from '../../services/agent-runner/files/confined.ts'
+import { listFiles, searchFiles } from '../../services/agent-runner/files/project-files.ts'
+import { MAX_FILE_BYTES, readText, writeText } from '../../services/agent-runner/files/text-file.ts'
+
+let top: string
+let root: string
+
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), 'astra-confined-'))
+  root = join(top, 'root')
+  await mkdir(join(root, 'src'), { recursive: true })
+  await writeFile(join(root, 'src/a.ts'), 'const a = 1\n')
+  await writeFile(join(top, 'outside.txt'), 'outside')
+})
+
+afterEach(() => rm(top, { recursive: true, force: true }))
+
+describe('reading a file of the project', () => {
+  it.each([
+    '../outside.txt',
+    'src/../../outside.txt',
+    '/etc/passwd',
+    './src/a.ts',
+    'src//a.ts',
+    'a\0b',
+    '',
+    'src\\a.ts',
+  ])('refuses the path %j', async (path) => {
+    await expect(readText(root, path)).rejects.toThrow(PathRefused)
+  })
+
+  it.each([
+    '.git/config',
+    'src/.GIT/config',
+    '.env',
+    '.env.local',
+    'deploy/id_rsa',
+    'tls/server.pem',
+    '.npmrc',
+  ])('refuses %s, which may hold secrets or is not part of the project', async (path) => {
+    await mkdir(join(root, path, '..'), { recursive: true })
+    await writeFile(join(root, path), 'secret')
+    await expect(readText(root, path)).rejects.toThrow(PathRefused)
+  })
+
+  it('refuses links, to a file and in a folder of the path', async () => {
+    await symlink(join(top, 'outside.txt'), join(root, 'link.txt'))
+    await symlink(top, join(root, 'folder'))
+    await expect(readText(root, 'link.txt')).rejects.toThrow(/leads through a link/)
+    await expect(readText(root, 'folder/outside.txt')).rejects.toThrow(PathRefused)
+  })
+
+  it('refuses a folder, a FIFO, a binary, other encodings and a file that is too large', async () => {
+    execFileSync('mkfifo', [join(root, 'fifo')])
+    await writeFile(join(root, 'binary'), Buffer.from([1, 0, 2]))
+    await writeFile(join(root, 'latin1'), Buffer.from([0x63, 0x61, 0x66, 0xe9]))
+    await writeFile(join(root, 'large'), 'x'.repeat(MAX_FILE_BYTES + 1))
+    await expect(readText(root, 'src')).rejects.toThrow(/not a regular file/)
+    await expect(readText(root, 'fifo')).rejects.toThrow(/not a regular file/)
+    await expect(readText(root, 'binary')).rejects.toThrow(/binary/)
+    await expect(readText(root, 'latin1')).rejects.toThrow(/not UTF-8/)
+    await expect(readText(root, 'large')).rejects.toThrow(/at most/)
+    await expect(readText(root, 'missing.ts')).rejects.toThrow(/there is no file missing.ts/)
+  })
+
+  it('reads no file outside while a folder of the path is swapped for a link', async () => {
+    const swap = `
+      const fs = require('fs');
+      const dir = ${JSON.stringify(join(root, 'src'))}, kept = ${JSON.stringify(join(top, 'kept'))};
+      fs.writeFileSync(${JSON.stringify(join(top, 'a.ts'))}, 'outside');
+      process.stdout.write('ready');
+      for (;;) {
+        fs.renameSync(dir, kept); fs.symlinkSync(${JSON.stringify(top)}, dir);
+        fs.unlinkSync(dir); fs.renameSync(kept, dir);
+      }`
+    const { spawn } = await import('node:child_process')
+    const swapper = spawn(process.execPath, ['-e', swap], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await new Promise((resolve) => swapper.stdout.once('data', resolve))
+    const seen = new Set<string>()
+    for (let i = 0; i < 3000; i += 1) {
+      seen.add(await readText(root, 'src/a.ts').catch((error) => error.constructor.name))
+    }
+    swapper.kill('SIGKILL')
+    await new Promise((resolve) => swapper.once('exit', resolve))
+    expect([...seen].sort()).not.toContain('outside')
+    expect(seen).toContain('const a = 1\n')
+  })
+})
+
+describe('writing a file of the project', () => {
+  it('replaces the text, keeps the mode and leaves no temporary file', async () => {
+    await chmod(join(root, 'src/a.ts'), 0o755)
+    await writeText(root, 'src/a.ts', 'const a = 2\n')
+    expect(await readFile(join(root, 'src/a.ts'), 'utf8')).toBe('const a = 2\n')
+    expect((await stat(join(root, 'src/a.ts'))).mode & 0o777).toBe(0o755)
+    expect(await readdir(join(root, 'src'))).toEqual(['a.ts'])
+  })
+
+  it('refuses to write through a link', async () => {
+    await symlink(join(top, 'outside.txt'), join(root, 'link.txt'))
+    await expect(writeText(root, 'link.txt', 'x')).rejects.toThrow()
+    expect(await readFile(join(top, 'outside.txt'), 'utf8')).toBe('outside')
+  })
+})
+
+describe('listing and searching', () => {
+  it('lists regular files below the root and no secrets', async () => {
+    await writeFile(join(root, '.env'), 'KEY=1')
+    await symlink(join(top, 'outside.txt'), join(root, 'link.txt'))
+    expect(await listFiles(root)).toEqual({ files: ['src/a.ts'], truncated: false })
+  })
+
+  it('finds literal text with its line and says when there is more', async () => {
+    await writeFile(join(root, 'b.txt'), 'x.y\nxzy\nx.y\n')
+    expect(await searchFiles(root, 'x.y', 1)).toEqual({
+      matches: [{ path: 'b.txt', line: 1, text: 'x.y' }],
+      truncated: true,
+    })
+  })
+})

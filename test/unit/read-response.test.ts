@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { readResponse } from '../../services/agent-runner/model/read-response.ts'
+import { functionCall, message, searchCall } from '../support/scripted-model.ts'
+
+const none = new Set<string>()
+const respond = (output: object[], extra: object = {}) =>
+  readResponse({ id: 'resp_1', status: 'completed', output, ...extra }, none)
+
+describe('reading a response', () => {
+  it('takes the async mark from the item, and only for the tool that may be answered late', () => {
+    const marked = respond([searchCall(), functionCall('run_tests', {}, { async: true })])
+    expect(marked.calls.map((call) => call.async)).toEqual([true, false])
+    const plain = respond([{ ...searchCall(), async: undefined }])
+    expect(plain.calls[0]?.async).toBe(false)
+  })
+
+  it('takes a call with status null as completed and one in progress as not', () => {
+    const read = respond([
+      functionCall('read_file', {}, { status: null }),
+      functionCall('read_file', {}, { status: 'in_progress' }),
+    ])
+    expect(read.calls.map((call) => call.completed)).toEqual([true, false])
+  })
+
+  it('names a call without id, a call id that was used before and one used twice', () => {
+    const { call_id: _, ...nameless } = functionCall('read_file', {})
+    expect(respond([nameless]).invalid).toMatch(/call_id/)
+    const twice = functionCall('read_file', {})
+    expect(respond([twice, twice]).invalid).toMatch(/used twice/)
+    const again = readResponse({ id: 'r', output: [twice] }, new Set([twice.call_id]))
+    expect(again.invalid).toMatch(/used twice/)
+  })
+
+  it('names an empty output and a body that is no response, without throwing', () => {
+    expect(respond([]).invalid).toMatch(/no output/)
+    expect(readResponse('<html>', none).invalid).toMatch(/malformed/)
+    expect(readResponse({ output: [] }, none).invalid).toMatch(/id/)
+  })
+
+  it('joins the text of messages, refusals included, and passes over reasoning', () => {
+    const refusal = { type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }
+    expect(respond([{ type: 'reasoning' }, message('Done.'), refusal]).text).toBe('Done.\nNo.')
+  })
+
+  it('reads usage with missing details as zero', () => {
+    const read = respond([message('x')], { usage: { input_tokens: 7, output_tokens: 3 } })
+    expect(read.usage).toMatchObject({ input_tokens: 7, cached_tokens: 0, output_tokens: 3 })
+  })
+})
