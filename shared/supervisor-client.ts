@@ -25,25 +25,28 @@ export type Lease = {
 }
 
 type Progress = (line: string) => void
+type Env = Record<string, string | undefined>
 
 /**
  * Starts the supervisor of this ASTRA_HOME if none runs, waits until all services are ready, and
- * holds them until `release`. When a supervisor dies under the lease, a new one is started.
+ * holds them until `release`. When a supervisor dies under the lease, a new one is started. `env`:
+ * what a new one is started with; a running one keeps its own.
  * Throws UnavailableError when the services do not start.
  */
 export async function holdSupervisor(
   config: Config,
-  options: { onProgress?: Progress } = {},
+  options: { onProgress?: Progress; env?: Env } = {},
 ): Promise<Lease> {
   const progress = options.onProgress ?? (() => {})
+  const env = options.env ?? process.env
   let released = false
-  let socket = await hold(config, progress)
+  let socket = await hold(config, env, progress)
 
   const watch = () => {
     socket.once('close', () => {
       if (released) return
       progress('the supervisor ended; starting another')
-      hold(config, progress).then(
+      hold(config, env, progress).then(
         (next) => {
           socket = next
           if (released) socket.destroy()
@@ -79,7 +82,7 @@ export async function supervisorStatus(config: Config): Promise<SupervisorStatus
 }
 
 /** One held connection whose supervisor said that everything is ready. */
-async function hold(config: Config, progress: Progress): Promise<Socket> {
+async function hold(config: Config, env: Env, progress: Progress): Promise<Socket> {
   const deadline = Date.now() + START_MS
   let spawned: ChildProcess | undefined
   for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {
@@ -89,7 +92,7 @@ async function hold(config: Config, progress: Progress): Promise<Socket> {
       if (held) return socket
       socket.destroy()
     } else if (!spawned || spawned.exitCode !== null || spawned.signalCode !== null) {
-      spawned = spawnSupervisor(config)
+      spawned = spawnSupervisor(config, env)
     }
     await delay(pause)
   }
@@ -128,7 +131,7 @@ async function releaseOn(socket: Socket): Promise<void> {
 }
 
 /** Several clients may do this at once: the lock lets one of the supervisors live. */
-function spawnSupervisor(config: Config): ChildProcess {
+function spawnSupervisor(config: Config, env: Env): ChildProcess {
   const logs = join(config.home, 'logs')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
   const output = openSync(join(logs, 'supervisor.log'), 'a', 0o600)
@@ -137,7 +140,7 @@ function spawnSupervisor(config: Config): ChildProcess {
     detached: true,
     stdio: ['ignore', output, output],
     cwd: '/',
-    env: { ...process.env, ASTRA_HOME: config.home },
+    env: { ...env, ASTRA_HOME: config.home },
   })
   closeSync(output)
   child.unref()
