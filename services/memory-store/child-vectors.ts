@@ -9,8 +9,11 @@ import type { JobContext } from '../../shared/queue/consumer.ts'
  * UnavailableError when the child failed or is missing, MemoryValidationError when it left
  * something else than `count` vectors of the right length.
  */
-export async function childVectors(context: JobContext, count: number): Promise<Float32Array[]> {
-  const [child] = await context.children()
+export async function childVectors(
+  { children }: Pick<JobContext, 'children'>,
+  count: number,
+): Promise<Float32Array[]> {
+  const [child] = await children()
   if (!child) throw new UnavailableError('the job came without vectors: it has no embed child')
   if (!child.ok) throw new UnavailableError(`the embedder failed: ${child.error}`)
   const result = catalog.embeddings.jobs.embed.result.safeParse(child.value)

@@ -16,7 +16,7 @@ import { RELEVANCE_FLOOR } from './relevance-floor.ts'
  */
 export async function searchMemory(
   payload: Payload<'memory', 'search'>,
-  context: JobContext,
+  context: Pick<JobContext, 'children' | 'log'>,
   { backend, home }: { backend: MemoryBackend; home: string },
 ): Promise<SearchResult> {
   const { error_type, top_k } = payload
@@ -50,7 +50,7 @@ export async function searchMemory(
 async function countShown(
   backend: MemoryBackend,
   shown: Candidate[],
-  { log }: JobContext,
+  { log }: Pick<JobContext, 'log'>,
 ): Promise<void> {
   if (shown.length === 0) return
   try {

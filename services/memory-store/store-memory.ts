@@ -19,7 +19,7 @@ const SMOKE_SESSION_PREFIX = 'smoke-'
  */
 export async function storeMemory(
   payload: StorePayload,
-  context: JobContext,
+  context: Pick<JobContext, 'children'>,
   { backend, home }: { backend: MemoryBackend; home: string },
 ): Promise<StoreResult> {
   const invalid = invalidText(payload)
@@ -48,7 +48,9 @@ function invalidText({ claim, session_id }: StorePayload): string | null {
   if (!session.success) return `session_id: ${session.error.issues[0]?.message}`
   const broken = Object.entries(claim).find(([, value]) => ![value].flat().every(isWellFormed))
   // Such text has no UTF-8 form, so it has neither an id nor a place in a database.
-  return broken ? `${broken[0]}: the text holds half of a surrogate pair` : null
+  return broken
+    ? `${broken[0]}: write the text again in whole characters, it holds half of a surrogate pair`
+    : null
 }
 
 function isWellFormed(text: string): boolean {

@@ -12,6 +12,8 @@ const APPLICATION_ID = 0x4173_4d65
 /** Before this, a reset of the write-ahead log could corrupt the database. */
 const OLDEST_SQLITE = '3.51.3'
 const BUSY_MS = 5000
+/** A search reads every vector: mapped, in about half the time of copying them page by page. */
+const MAPPED_BYTES = 2 ** 30
 
 /** The database file cannot be used; it was not altered. */
 export class MemoryDatabaseError extends AstraError {
@@ -26,8 +28,17 @@ export class MemoryDatabaseError extends AstraError {
  */
 export function openDatabase(file: string, dimensions: number): DatabaseSync {
   requireSqlite(process.versions.sqlite ?? '0.0.0')
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  refuseForeignFile(file)
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    refuseForeignFile(file)
+    return open(file, dimensions)
+  } catch (error) {
+    if (error instanceof MemoryDatabaseError) throw error
+    throw new MemoryDatabaseError(`${file} cannot be opened: ${errorText(error)}`, { cause: error })
+  }
+}
+
+function open(file: string, dimensions: number): DatabaseSync {
   const db = new DatabaseSync(file, { allowExtension: true, timeout: BUSY_MS })
   try {
     loadSqliteVec(db)
@@ -35,11 +46,11 @@ export function openDatabase(file: string, dimensions: number): DatabaseSync {
     db.exec('PRAGMA synchronous = FULL')
     migrate(db, file, dimensions)
     db.exec('PRAGMA journal_mode = WAL')
+    db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
     return db
   } catch (error) {
     db.close()
-    if (error instanceof MemoryDatabaseError) throw error
-    throw new MemoryDatabaseError(`${file} cannot be opened: ${errorText(error)}`, { cause: error })
+    throw error
   }
 }
 
