@@ -1,5 +1,5 @@
 import type { Verification } from '../../shared/contracts/tests.ts'
-import { isFileTarget, type TestEntry, type TestStatus } from './report.ts'
+import { standsForTests, type TestEntry, type TestStatus } from './report.ts'
 import type { CompletedTests } from './run-tests.ts'
 
 type Problem = Pick<Extract<Verification, { confirmed: false }>, 'reason' | 'message'>
@@ -10,61 +10,66 @@ export type Comparison = {
   problem: Problem | null
 }
 
-/** The ids that failed before: all of them must pass. */
+/** The tests that failed before: all of them must pass. */
 export function targetsOf(before: CompletedTests): string[] {
-  return before.tests.filter((test) => test.status === 'failed').map((test) => test.id)
+  return before.tests.filter(hasFailed).map((test) => test.id)
 }
 
 /** Whether every failure of `before` passes in `after` and nothing that passed is lost. */
 export function compareRuns(before: CompletedTests, after: CompletedTests): Comparison {
   const now = new Map(after.tests.map((test) => [test.id, test.status]))
-  const targets = targetsOf(before)
-  const stateOf = (id: string) => (isFileTarget(id) ? fileState(id, after.tests) : now.get(id))
-  const mended = targets.filter((id) => stateOf(id) === 'passed')
-  return { mended, problem: firstProblem(before, after, targets, stateOf) }
+  const stateOf = (test: TestEntry) =>
+    standsForTests(test.id) ? groupState(test, after.tests) : now.get(test.id)
+  const targets = before.tests.filter(hasFailed).map((test) => ({ test, state: stateOf(test) }))
+  const passed = before.tests
+    .filter((test) => test.status === 'passed')
+    .map((test) => ({ test, state: stateOf(test) }))
+  return {
+    mended: targets.filter(isPassing).map(({ test }) => test.id),
+    problem: targetProblem(targets) ?? regression(passed) ?? redTests(after),
+  }
 }
 
-function firstProblem(
-  before: CompletedTests,
-  after: CompletedTests,
-  targets: readonly string[],
-  stateOf: (id: string) => TestStatus | undefined,
-): Problem | null {
+type Seen = { test: TestEntry; state: TestStatus | undefined }
+
+const hasFailed = (test: TestEntry) => test.status === 'failed'
+const isPassing = ({ state }: Seen) => state === 'passed'
+
+function targetProblem(targets: readonly Seen[]): Problem | null {
   if (targets.length === 0) {
     return { reason: 'target_missing', message: 'no test failed before the patch' }
   }
-  const missing = targets.filter((id) => stateOf(id) === undefined)
+  const missing = targets.filter(({ state }) => state === undefined)
   if (missing.length > 0) {
-    const message = `failing tests are no longer there: ${listed(missing)}`
+    const message = `failing tests are no longer there: ${listed(missing.map(({ test }) => test.id))}`
     return { reason: 'target_missing', message }
   }
-  const open = targets.filter((id) => stateOf(id) !== 'passed')
-  if (open.length > 0) {
-    const states = open.map((id) => `${id} (${stateOf(id)})`)
-    return { reason: 'target_not_passing', message: `tests do not pass yet: ${listed(states)}` }
-  }
-  const passed = before.tests.filter((test) => test.status === 'passed').map((test) => test.id)
-  const lost = passed.filter((id) => stateOf(id) !== 'passed')
-  if (lost.length > 0) {
-    const states = lost.map((id) => `${id} (${stateOf(id) ?? 'not there'})`)
-    const message = `tests that passed before the patch do not pass now: ${listed(states)}`
-    return { reason: 'regression', message }
-  }
-  const failed = after.tests.filter((test) => test.status === 'failed').map((test) => test.id)
-  if (failed.length > 0 || after.exitCode !== 0) {
-    const message = `the command ended with exit code ${after.exitCode}: ${listed(failed)}`
-    return { reason: 'tests_red', message }
-  }
-  return null
+  const open = targets.filter((target) => !isPassing(target))
+  if (open.length === 0) return null
+  return { reason: 'target_not_passing', message: `tests do not pass yet: ${withStates(open)}` }
 }
 
-/** A file that did not load is mended when it loads and one real test in it passes. */
-function fileState(id: string, tests: readonly TestEntry[]): TestStatus | undefined {
-  const file = id.slice('file:'.length)
-  const inFile = tests.filter((test) => test.file === file)
-  if (inFile.some((test) => test.id === id)) return 'failed'
+function regression(passed: readonly Seen[]): Problem | null {
+  const lost = passed.filter((test) => !isPassing(test))
+  if (lost.length === 0) return null
+  const message = `tests that passed before the patch do not pass now: ${withStates(lost)}`
+  return { reason: 'regression', message }
+}
+
+function redTests(after: CompletedTests): Problem | null {
+  const failed = after.tests.filter(hasFailed).map((test) => test.id)
+  if (failed.length === 0 && after.exitCode === 0) return null
+  const message = `the command ended with exit code ${after.exitCode}: ${listed(failed)}`
+  return { reason: 'tests_red', message }
+}
+
+/** A file that did not load, or a hook, is mended when it is sound and a real test there passes. */
+function groupState(target: TestEntry, tests: readonly TestEntry[]): TestStatus | undefined {
+  const inFile = tests.filter((test) => test.file === target.file)
+  if (inFile.some((test) => test.id === target.id)) return 'failed'
   if (inFile.length === 0) return undefined
-  return inFile.some((test) => test.status === 'passed') ? 'passed' : 'skipped'
+  const passes = inFile.some((test) => test.status === 'passed' && !standsForTests(test.id))
+  return passes ? 'passed' : 'skipped'
 }
 
 const SHOWN = 10
@@ -72,4 +77,8 @@ const SHOWN = 10
 function listed(ids: readonly string[]): string {
   const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : ''
   return ids.slice(0, SHOWN).join(', ') + more
+}
+
+function withStates(seen: readonly Seen[]): string {
+  return listed(seen.map(({ test, state }) => `${test.id} (${state ?? 'not there'})`))
 }

@@ -5,10 +5,12 @@ const MAX_SHOWN = 8_000
 
 /**
  * The end of an output, where the failures stand, without colours, with paths as the workspace has
- * them instead of the copy's.
+ * them instead of the copy's, and without what runners say of our report file.
  */
-export function shownOutput(output: string, root: string): string {
-  const text = relativePaths(stripVTControlCharacters(output).replace(/\r\n?/g, '\n'), root).trim()
+export function shownOutput(output: string, root: string, reportFile: string): string {
+  const lines = stripVTControlCharacters(output).split(/\r\n|\n|\r/)
+  const own = lines.filter((line) => !line.includes(reportFile)).join('\n')
+  const text = relativePaths(own, root).trim()
   if (text.length <= MAX_SHOWN) return text
   const end = text.slice(-MAX_SHOWN)
   return `[the beginning was cut off]\n${end.slice(end.indexOf('\n') + 1)}`

@@ -33,21 +33,23 @@ export type FoundTest = {
   name: string
   status: TestStatus
   message: string
+  /** A hook has an entry only when it failed. */
+  isHook?: boolean
 }
 
-export const fileTargetId = (file: string) => `file:${file}`
-export const isFileTarget = (id: string) => id.startsWith('file:')
+/** A file that did not load or a hook that failed: it stands for tests that had no chance to run. */
+export const standsForTests = (id: string) => /^(file|hook):/.test(id)
 
 /** A file that did not load: it stands for all the tests that it may have. */
 export function brokenFile(file: string, message: string): TestEntry {
-  return { id: fileTargetId(file), file, name: file, status: 'failed', message }
+  return { id: `file:${file}`, file, name: file, status: 'failed', message }
 }
 
 /** Gives ids of file, suites, name and occurrence: some runners allow the same name twice. */
 export function withIds(found: readonly FoundTest[], separator = ' > '): TestEntry[] {
   const seen = new Map<string, number>()
-  return found.map(({ file, suites, name, status, message }) => {
-    const path = [file, ...suites, name].join(separator)
+  return found.map(({ file, suites, name, status, message, isHook }) => {
+    const path = (isHook ? 'hook:' : '') + [file, ...suites, name].join(separator)
     const occurrence = (seen.get(path) ?? 0) + 1
     seen.set(path, occurrence)
     const id = occurrence === 1 ? path : `${path} #${occurrence}`

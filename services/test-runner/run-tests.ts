@@ -106,7 +106,7 @@ async function runIn(
     signal,
   })
   const report = { ...result, file: await readReport(reportFile), root: folder.workspace }
-  const output = shownOutput(readable(command.runner, result), folder.workspace)
+  const output = shownOutput(readable(command.runner, result), folder.workspace, reportFile)
   return judge({ command, report, end: result.end, output, config })
 }
 

@@ -1,7 +1,7 @@
 import type { Runner } from '../../shared/contracts/receipt.ts'
 import type { Symptom } from '../../shared/contracts/tests.ts'
 import { errorTypeOf, normaliseSymptom } from '../../shared/symptom.ts'
-import { isFileTarget, type TestEntry } from './report.ts'
+import { standsForTests, type TestEntry } from './report.ts'
 
 /** Failures beyond these say the same again. */
 const MAX_DESCRIBED = 10
@@ -33,10 +33,10 @@ export function symptomOf(runner: Runner, tests: readonly TestEntry[], output: s
   }
 }
 
-/** A file's own name is no part of what went wrong. */
+/** The name of a file or of a hook is no part of what went wrong. */
 function describe(test: TestEntry): string {
   const message = test.message.trim()
-  return isFileTarget(test.id) ? message : `${test.name}\n${message}`
+  return standsForTests(test.id) ? message : `${test.name}\n${message}`
 }
 
 function scriptLanguage(failed: readonly TestEntry[]): Symptom['language'] {

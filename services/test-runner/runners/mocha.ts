@@ -43,8 +43,11 @@ function parse(report: RawReport): ParsedReport {
   if (!parsed.success) return unreadable('the report of mocha has an unknown form')
   // A hook that failed is no test of the list, only one of the failures.
   const hooks = parsed.data.failures.filter((test) => / hook(:| for |$)/.test(test.title))
-  const all = [...parsed.data.tests, ...hooks]
-  return { readable: true, tests: withIds(all.map((test) => foundTest(test, report.root))) }
+  const found = [
+    ...parsed.data.tests.map((test) => foundTest(test, report.root)),
+    ...hooks.map((hook) => ({ ...foundTest(hook, report.root), isHook: true })),
+  ]
+  return { readable: true, tests: withIds(found) }
 }
 
 function foundTest(test: MochaTest, root: string): FoundTest {

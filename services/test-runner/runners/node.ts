@@ -78,5 +78,6 @@ function foundTest(line: Line, root: string): FoundTest {
     name: line.name,
     status: line.skipped ? 'skipped' : ran,
     message: line.message,
+    isHook: line.isSuite,
   }
 }

@@ -44,22 +44,18 @@ function parse(report: RawReport): ParsedReport {
   for (const line of parsed.data) {
     const file = testFile(report.root, line.file)
     if (line.id.startsWith(FAILED_IMPORT)) broken.push(brokenFile(file, line.message))
-    else found.push({ ...line, ...placeOf(line.id, file) })
+    else found.push({ ...placeOf(line.id), file, status: line.status, message: line.message })
   }
   return { readable: true, tests: [...withIds(found, '::'), ...broken] }
 }
 
-/** `tests.test_a.TestCart.test_total` stands in the file of its class, or of its module. */
-function placeOf(id: string, file: string) {
-  // An error in setUpClass has the id `setUpClass (tests.test_a.TestCart)`.
+/** The suite and name in `tests.test_a.TestCart.test_total`, or in `setUpClass (tests.test_a.TestCart)`. */
+function placeOf(id: string): Pick<FoundTest, 'suites' | 'name' | 'isHook'> {
   const hook = /^(\w+) \((.+)\)$/.exec(id)
-  const parts = hook ? [...(hook[2] ?? '').split('.'), hook[1] ?? ''] : id.split('.')
-  const name = parts.pop() ?? id
-  const suite = hook && /Module$/.test(name) ? [] : parts.splice(-1)
-  const inWorkspace = file !== '' && !file.startsWith('..') && !hook
-  return {
-    file: inWorkspace ? file : `${parts.join('/')}.py`,
-    suites: suite,
-    name,
+  if (hook) {
+    const owner = (hook[2] ?? '').split('.').slice(-1)
+    return { suites: owner, name: hook[1] ?? '', isHook: true }
   }
+  const parts = id.split('.')
+  return { suites: parts.slice(-2, -1), name: parts.at(-1) ?? id }
 }

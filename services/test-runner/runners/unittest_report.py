@@ -4,6 +4,7 @@ to the file that is named first. Runs on Python 3.8 and later."""
 import inspect
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -16,6 +17,10 @@ sys.path[0] = ROOT
 def file_of(test):
     if type(test).__name__ == "_FailedTest":
         return file_of_module(test._testMethodName)
+    hook = re.match(r"\w+ \((.+)\)$", getattr(test, "description", ""))
+    if hook:
+        names = (hook.group(1), hook.group(1).rpartition(".")[0])
+        return next((sys.modules[name].__file__ for name in names if name in sys.modules), "")
     try:
         return inspect.getsourcefile(type(test)) or ""
     except TypeError:
