@@ -1,4 +1,5 @@
 import type { FinishedRun } from './fix-workspace.ts'
+import { type OriginalTests, originalTestsText } from './original-tests.ts'
 import type { RecallFacts } from './recall-facts.ts'
 import { oneLine, type Terminal, table } from './terminal.ts'
 
@@ -8,6 +9,7 @@ export type DemoSession = {
   scenario: string
   run: FinishedRun
   facts: RecallFacts
+  tests: OriginalTests | null
 }
 
 export type Check = { claim: string; holds: boolean }
@@ -18,9 +20,9 @@ export function checksOf(sessions: DemoSession[]): Check[] {
   if (!first || !second || !third) return [{ claim: 'three sessions ran', holds: false }]
   const stored = first.run.stored_memory_id
   return [
-    ...sessions.map(({ session, scenario, run }) => ({
-      claim: `session ${session} (${scenario}) was fixed and verified on the original tests`,
-      holds: run.status === 'fixed' && run.verification?.outcome != null,
+    ...sessions.map(({ session, scenario, run, tests }) => ({
+      claim: `session ${session} (${scenario}) was fixed: all four untouched tests pass`,
+      holds: run.status === 'fixed' && run.applied && tests?.passed_after === 4,
     })),
     {
       claim: 'session 1 began with an empty memory and stored its confirmed fix',
@@ -58,7 +60,7 @@ export function printDemo(terminal: Terminal, sessions: DemoSession[], checks: C
         'Tool calls',
         'Tokens',
         'Cost',
-        'Original tests',
+        'Untouched tests',
       ],
       sessions.map(costRow),
     ),
@@ -97,7 +99,7 @@ function harmText(run: FinishedRun, { match }: RecallFacts): string {
   return `it got ${what}, ${end}`
 }
 
-function costRow({ session, scenario, run }: DemoSession): string[] {
+function costRow({ session, scenario, run, tests }: DemoSession): string[] {
   return [
     String(session),
     scenario,
@@ -106,13 +108,6 @@ function costRow({ session, scenario, run }: DemoSession): string[] {
     String(run.tool_calls),
     String(run.tokens.total),
     `$${run.cost_usd.toFixed(6)}`,
-    verifiedText(run),
+    originalTestsText(tests),
   ]
-}
-
-/** How many of the original tests passed when the patch was verified. */
-export function verifiedText({ verification }: FinishedRun): string {
-  if (!verification) return 'not verified'
-  const { failing_before, passing_after } = verification
-  return `${failing_before.length} failed before, ${passing_after.length} pass after`
 }

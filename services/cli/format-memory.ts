@@ -1,6 +1,6 @@
 import type { SearchResult } from '../../shared/contracts/memory.ts'
 import type { MemoryRecord } from '../../shared/contracts/record.ts'
-import type { Terminal } from './terminal.ts'
+import { plain, type Terminal } from './terminal.ts'
 
 /** One record for people. What a model wrote stands in quotation marks. */
 export function printRecord({ print }: Terminal, record: MemoryRecord): void {
@@ -20,9 +20,9 @@ export function printRecord({ print }: Terminal, record: MemoryRecord): void {
     ['revoked', record.revoked_at],
     ['replaced by', record.superseded_by],
   ]
-  for (const [name, value] of rows) if (value !== null) print(`${name.padEnd(11)} ${value}`)
-  if (record.symptom !== '') print(`\n${record.symptom.trimEnd()}`)
-  if (record.diff !== '') print(`\n${record.diff.trimEnd()}`)
+  for (const [name, value] of rows) if (value !== null) print(`${name.padEnd(11)} ${plain(value)}`)
+  if (record.symptom !== '') print(`\n${plain(record.symptom.trimEnd())}`)
+  if (record.diff !== '') print(`\n${plain(record.diff.trimEnd())}`)
 }
 
 export function printMatches({ print }: Terminal, { matches, searched }: SearchResult): void {
@@ -33,6 +33,8 @@ export function printMatches({ print }: Terminal, { matches, searched }: SearchR
   for (const match of matches) {
     print(`${match.score.toFixed(4)}  ${match.memory_id}${match.proved ? '' : '  (unproved)'}`)
     print(`        ${JSON.stringify(match.fix_description)}`)
-    print(`        ${match.error_type}; ${match.file_paths.join(', ')}; ${match.outcome}`)
+    print(
+      `        ${plain(`${match.error_type}; ${match.file_paths.join(', ')}; ${match.outcome}`)}`,
+    )
   }
 }

@@ -1,11 +1,11 @@
 import { exitCodes } from '../../shared/contracts/run.ts'
 import type { RunEvent, RunView } from '../../shared/contracts/run-view.ts'
 import type { FinishedRun } from './fix-workspace.ts'
-import type { Terminal } from './terminal.ts'
+import { oneLine, plain, type Terminal } from './terminal.ts'
 
 /** One progress line of an event. */
 export function eventLine(event: RunEvent): string {
-  return `${event.at.slice(11, 19)}  ${event.type.padEnd(8)}  ${event.text}`
+  return `${event.at.slice(11, 19)}  ${event.type.padEnd(8)}  ${oneLine(event.text, 140)}`
 }
 
 export function costText(view: Pick<RunView, 'cost_usd' | 'cost_is_notional'>): string {
@@ -17,7 +17,7 @@ export function printRun(terminal: Terminal, run: FinishedRun): void {
   const { style, print } = terminal
   const colour = run.status === 'fixed' ? style.green : style.yellow
   const reason = run.reason === null ? '' : ` (${run.reason})`
-  print(`${style.bold(colour(run.status))}${reason}: ${run.message}`)
+  print(`${style.bold(colour(run.status))}${reason}: ${plain(run.message)}`)
   const rows: [string, string | null][] = [
     ['run', run.run_id],
     ['workspace', run.workspace],
@@ -30,8 +30,9 @@ export function printRun(terminal: Terminal, run: FinishedRun): void {
     ['left out', run.dropped_paths.length > 0 ? protectedText(run) : null],
     ['applied', appliedText(run)],
   ]
-  for (const [name, value] of rows) if (value !== null) print(`  ${name.padEnd(10)} ${value}`)
-  if (run.patch) print(`\n${run.patch.trimEnd()}`)
+  for (const [name, value] of rows)
+    if (value !== null) print(`  ${name.padEnd(10)} ${plain(value)}`)
+  if (run.patch) print(`\n${plain(run.patch.trimEnd())}`)
 }
 
 function testsText({ verification }: RunView): string | null {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { receiptSchema } from '../../shared/contracts/receipt.ts'
 import { runFiles } from '../../shared/run-files.ts'
 
 const lineSchema = z.discriminatedUnion('type', [
@@ -20,16 +21,23 @@ const lineSchema = z.discriminatedUnion('type', [
     /** The number of the request that delivered it. */
     request: z.number(),
   }),
+  z.looseObject({
+    type: z.literal('verification'),
+    /** Only a confirmed patch has one. */
+    receipt: receiptSchema.optional(),
+  }),
 ])
 export type TranscriptLine = z.infer<typeof lineSchema>
 
-/** What was asked, answered and delivered in a run, in order. Throws when there is no transcript. */
+const told = ['request', 'response', 'output', 'verification']
+
+/** What was asked, answered, delivered and verified in a run, in order. Throws when there is no transcript. */
 export async function readTranscript(home: string, runId: string): Promise<TranscriptLine[]> {
   const text = await readFile(runFiles(home, runId).transcript, 'utf8')
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-    .filter((line) => ['request', 'response', 'output'].includes(line.type))
+    .filter((line) => told.includes(line.type))
     .map((line) => lineSchema.parse(line))
 }

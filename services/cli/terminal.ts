@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import pc from 'picocolors'
 
 type Colours = ReturnType<typeof pc.createColors>
@@ -50,8 +51,14 @@ export function table(header: string[], rows: string[][]): string {
     .join('\n')
 }
 
-/** Text on one line, cut to `max` characters. */
+/** Foreign text without what would steer a terminal: a test's output or a model may hold anything. */
+export function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+}
+
+/** Foreign text on one line, cut to `max` characters. */
 export function oneLine(text: string, max: number): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = plain(text).replace(/\s+/g, ' ').trim()
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`
 }

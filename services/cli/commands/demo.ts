@@ -3,6 +3,7 @@ import type { CliContext } from '../context.ts'
 import { checksOf, type DemoSession, printDemo } from '../demo-report.ts'
 import { eventLine } from '../format-run.ts'
 import { checkJsonFile, writeJsonFile } from '../json-file.ts'
+import { originalTests } from '../original-tests.ts'
 import { readTranscript } from '../read-transcript.ts'
 import { recallFacts } from '../recall-facts.ts'
 import { runScenario } from '../scenario-session.ts'
@@ -81,8 +82,9 @@ async function runSessions(
       (event) => terminal.print(`  ${eventLine(event)}`),
     )
     terminal.print(`  ${run.status}: ${run.message}`)
-    const facts = recallFacts(await readTranscript(scratch.config.home, runId))
-    sessions.push({ session, scenario, run, facts })
+    const lines = await readTranscript(scratch.config.home, runId)
+    const recorded = { facts: recallFacts(lines), tests: originalTests(lines) }
+    sessions.push({ session, scenario, run, ...recorded })
   }
   return sessions
 }

@@ -3,10 +3,11 @@ import type { RecallMode } from '../../../shared/contracts/run.ts'
 import { UsageError } from '../../../shared/errors.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
-import { verifiedText } from '../demo-report.ts'
 import type { FinishedRun } from '../fix-workspace.ts'
 import { eventLine, refusalHelp } from '../format-run.ts'
 import { checkJsonFile, writeJsonFile } from '../json-file.ts'
+import { type OriginalTests, originalTests, originalTestsText } from '../original-tests.ts'
+import { readTranscript } from '../read-transcript.ts'
 import { wholeNumber } from '../run-options.ts'
 import { runScenario } from '../scenario-session.ts'
 import { type DemoLanguage, demoLanguages, type Scratch, withScratchHome } from '../scratch-home.ts'
@@ -22,7 +23,8 @@ type Options = {
   json?: string
 }
 
-type Round = { recall: RecallMode; runs: FinishedRun[] }
+type Session = { run: FinishedRun; tests: OriginalTests | null }
+type Round = { recall: RecallMode; sessions: Session[] }
 
 export function addExperimentCommand(program: Command, context: CliContext): void {
   program
@@ -59,16 +61,19 @@ async function experiment(context: CliContext, options: Options): Promise<number
       if (options.keep) terminal.print(`Everything stays in ${scratch.folder}`)
       const done: Round[] = []
       for (const recall of ['tool', 'prefetch'] as const) {
-        const runs = await runRound(context, terminal, scratch, services, { ...options, recall })
-        printRound(terminal, { recall, runs })
-        done.push({ recall, runs })
+        const sessions = await runRound(context, terminal, scratch, services, {
+          ...options,
+          recall,
+        })
+        printRound(terminal, { recall, sessions })
+        done.push({ recall, sessions })
       }
       return done
     }),
   )
   if (file) await writeJsonFile(file, { rounds })
-  const all = rounds.flatMap((round) => round.runs)
-  return all.every((run) => run.status === 'fixed') ? 0 : 1
+  const all = rounds.flatMap((round) => round.sessions)
+  return all.every(({ run }) => run.status === 'fixed') ? 0 : 1
 }
 
 /** The sessions of one recall mode. Afterwards the memory is empty again. */
@@ -78,8 +83,8 @@ async function runRound(
   scratch: Scratch,
   services: Services,
   { recall, sessions, scenario, language, approveLiveCost }: Options & { recall: RecallMode },
-): Promise<FinishedRun[]> {
-  const runs: FinishedRun[] = []
+): Promise<Session[]> {
+  const done: Session[] = []
   for (let session = 1; session <= sessions; session += 1) {
     const runId = `experiment-${recall}-${session}`
     terminal.note(`${recall} recall, session ${session}`)
@@ -96,11 +101,12 @@ async function runRound(
         hint: refusalHelp(run) ?? 'see the message',
       })
     }
-    runs.push(run)
+    const tests = originalTests(await readTranscript(scratch.config.home, runId))
+    done.push({ run, tests })
     if (session > 1) await forget(services, run)
   }
-  if (runs[0]) await forget(services, runs[0])
-  return runs
+  if (done[0]) await forget(services, done[0].run)
+  return done
 }
 
 async function forget({ producer }: Services, run: FinishedRun): Promise<void> {
@@ -108,14 +114,14 @@ async function forget({ producer }: Services, run: FinishedRun): Promise<void> {
   if (memory_id !== null) await askMemory(producer, 'delete', { memory_id })
 }
 
-function printRound(terminal: Terminal, { recall, runs }: Round): void {
-  const first = runs[0]?.stored_memory_id
-  const rows = runs.map((run, index) => [
+function printRound(terminal: Terminal, { recall, sessions }: Round): void {
+  const first = sessions[0]?.run.stored_memory_id
+  const rows = sessions.map(({ run, tests }, index) => [
     String(index + 1),
     run.recall.returned.some((match) => match.memory_id === first) ? 'Yes' : 'No',
     String(run.requests),
     String(run.tool_calls),
-    verifiedText(run),
+    originalTestsText(tests),
     `$${run.cost_usd.toFixed(6)}${run.cost_is_notional ? ' notional' : ''}`,
   ])
   const header = [
