@@ -95,6 +95,15 @@ export function astraHome(env: Env): string {
   return join(data, 'astra-codebase-memory')
 }
 
+/**
+ * Where Node keeps compiled code, so that services start in half the time. Not below ASTRA_HOME: a
+ * demo's temporary one would begin with an empty cache each time.
+ */
+export function compileCache(env: Env): string {
+  const caches = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache')
+  return env.NODE_COMPILE_CACHE || join(caches, 'astra-codebase-memory', 'compile')
+}
+
 /** The longest path that fits into sockaddr_un, without its terminating zero. */
 const MAX_SOCKET_PATH = 107
 

@@ -63,9 +63,10 @@ export class MemoryValidationError extends AstraError {
   }
 }
 
-/** The text of any thrown value, with its causes, on one line. */
+/** The text of any thrown value, with what to do about it and its causes, on one line. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  const hint = error instanceof AstraError && error.hint ? `; ${error.hint}` : ''
   const cause = error.cause === undefined ? '' : ` (cause: ${errorText(error.cause)})`
-  return `${error.message}${cause}`
+  return `${error.message}${hint}${cause}`
 }

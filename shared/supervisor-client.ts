@@ -118,10 +118,13 @@ async function tryHold(socket: Socket, timeoutMs: number, progress: Progress): P
 
 async function releaseOn(socket: Socket): Promise<void> {
   if (socket.destroyed) return
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   try {
-    await exchange(socket, { type: 'release' }, RELEASE_MS, (message) =>
-      message.type === 'released' ? true : undefined,
+    const stopped = await exchange(socket, { type: 'release' }, RELEASE_MS, (message) =>
+      message.type === 'released' ? message.stopped : undefined,
     )
+    // The supervisor itself is the last to go.
+    if (stopped) await closed
   } catch (error) {
     // A supervisor that went away has stopped its services too, which is what was asked for.
     if (!(error instanceof ConnectionLost)) throw error

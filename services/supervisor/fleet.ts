@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Config } from '../../shared/config.ts'
+import { type Config, compileCache } from '../../shared/config.ts'
 import { UnavailableError } from '../../shared/errors.ts'
 import { Child, type ChildSpec } from './child.ts'
 import type { ProcessRegister } from './leftovers.ts'
@@ -46,7 +45,7 @@ export class Fleet {
     const base: Env = {
       ...env,
       ASTRA_HOME: config.home,
-      NODE_COMPILE_CACHE: join(config.home, 'cache', 'compile'),
+      NODE_COMPILE_CACHE: compileCache(env),
     }
     // The agent-runner alone talks to the model service, so it alone is given the key.
     const keyless: Env = { ...base, OPENAI_API_KEY: '' }
