@@ -5,7 +5,7 @@ const MAX_SYMPTOM = 4_000
 /** What is looked at; an endless output would only cost time. */
 const MAX_INPUT = 100_000
 
-const SOURCE_ROOTS = /^(src|lib|test|tests|spec|__tests__|packages|cmd|internal|pkg|services)$/
+const SOURCE_ROOTS = /^(src|lib|test|tests|spec|__tests__|packages|cmd|internal|pkg)$/
 const FILE_ROOTS =
   '(?:home|Users|root|tmp|var|private|usr|opt|mnt|srv|work|workspace|workspaces|builds|nix|data)'
 const FILE_ENDING =
@@ -30,7 +30,9 @@ const NOISE: readonly (readonly [RegExp, string])[] = [
   [/\bduration_ms:? +[\d.]+/g, 'duration_ms'],
   [/ ?\((?:\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds?|m|min))+\)/g, ''],
   [/\b(in|took|after) \d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds?)\b/g, '$1 <duration>'],
-  [/\+?0x[0-9a-f]{2,}\b/gi, '0x'],
+  [/ \+0x[0-9a-f]+$/gm, ''],
+  [/\b0x[0-9a-f]{6,}\b/gi, '0x'],
+  [/^(thread '.*') \(\d+\) panicked/gm, '$1 panicked'],
   [/\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b/gi, '<id>'],
   [/\b\d{12,}\b/g, '<id>'],
   [new RegExp(`(${FILE_ENDING})(?::\\d+){1,2}`, 'g'), '$1'],
@@ -43,14 +45,16 @@ const NOISE: readonly (readonly [RegExp, string])[] = [
   [/\[Previous line repeated \d+ more times?\]/g, '[Previous line repeated]'],
 ]
 
+/** Go prints a function and, below it, where it stands; these are in its own library. */
+const GO_LIBRARY_FRAMES = /^[^\t\n]+\n\t\S*\/go[^/\s]*\/src\/\S+\.go:\d+.*\n?/gm
 const JS_FRAME = /^\s*(?:at |❯ ).*[\w)>](?: \{)?$/
 const PY_FRAME = /^\s*(?:E\s+)?File "[^"]*"(?:, in .*)?$/
 /** Frames of the runtime, the runner and its libraries: the same in every failure. */
 const FOREIGN_FRAME =
   /node:internal|node_modules|\(node:|at node:|site-packages|<frozen |<anonymous>\)$|\blib\/python|async Promise\.all/
 
-/** Markers below a line of source, and the version that Node prints when it gives up. */
-const EMPTY_LINE = /^(?=.*[\^~])[\s^~]+$|^Node\.js v[\d.]+$/
+/** Markers below a line of source, and what Node and Rust add when they give up. */
+const EMPTY_LINE = /^(?=.*[\^~])[\s^~]+$|^Node\.js v[\d.]+$|^note: run with `RUST_BACKTRACE/
 
 /**
  * The text of a failure without what differs from run to run and from machine to machine: colours,
@@ -59,7 +63,7 @@ const EMPTY_LINE = /^(?=.*[\^~])[\s^~]+$|^Node\.js v[\d.]+$/
  */
 export function normaliseSymptom(text: string): string {
   let result = stripVTControlCharacters(headAndTail(text, MAX_INPUT)).replace(/\r\n?/g, '\n')
-  result = result.replace(ABSOLUTE_PATHS, projectPath)
+  result = result.replace(GO_LIBRARY_FRAMES, '').replace(ABSOLUTE_PATHS, projectPath)
   for (const [pattern, replacement] of NOISE) result = result.replace(pattern, replacement)
   const lines = withoutRepeatedFrames(result.split('\n').map((line) => line.trimEnd()))
   return fitted(lines).trim()

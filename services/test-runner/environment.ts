@@ -77,8 +77,13 @@ function goEnvironment({ home, manifest, folder }: EnvironmentRequest): Env {
     GOTOOLCHAIN: 'local',
     GOFLAGS: vendored ? '-mod=vendor' : '-mod=mod',
     GOMODCACHE: process.env.GOMODCACHE || join(goPath, 'pkg', 'mod'),
-    GOCACHE: join(home, 'cache', 'go', sha256(manifest.workspace).slice(0, 16)),
+    GOCACHE: goCacheFolder(home, manifest.workspace),
   }
+}
+
+/** One for each workspace: shared by all, one could poison what another builds. */
+export function goCacheFolder(home: string, workspace: string): string {
+  return join(home, 'cache', 'go', sha256(workspace).slice(0, 16))
 }
 
 function rustEnvironment(): Env {

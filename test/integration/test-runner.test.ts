@@ -1,0 +1,167 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { redisSocketPath } from '../../shared/config.ts'
+import { sha256 } from '../../shared/contracts/ids.ts'
+import { ask } from '../../shared/queue/ask.ts'
+import { connect } from '../../shared/queue/connection.ts'
+import { createProducer, flowJob, type Producer } from '../../shared/queue/producer.ts'
+import { loadTrustedKeys, receiptProblem } from '../../shared/receipt.ts'
+import { runFiles, savePatch } from '../../shared/run-files.ts'
+import { startRedis, type TestRedis } from '../support/redis.ts'
+import { type ServiceProcess, startService } from '../support/service-process.ts'
+import { fixture, isInstalled, pathEnv, writeSnapshot } from '../support/test-runner.ts'
+
+const hasSetpriv = isInstalled('setpriv', '--pdeathsig', 'KILL', 'true')
+const SOURCE = 'src/origins.mjs'
+
+let home = ''
+let redis: TestRedis
+let producer: Producer
+let connection: ReturnType<typeof connect>
+let services: ServiceProcess[] = []
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'astra-home-'))
+  redis = await startRedis(redisSocketPath(home, process.env))
+  connection = connect(redis.address)
+  producer = createProducer(connection)
+})
+afterEach(async () => {
+  for (const service of services) {
+    if (service.child.exitCode === null && service.child.signalCode === null) {
+      await service.end('SIGKILL')
+    }
+  }
+  services = []
+  await producer.close()
+  connection.disconnect()
+  await redis.stop()
+  await rm(home, { recursive: true, force: true })
+})
+
+async function start(): Promise<ServiceProcess> {
+  const service = await startService('test-runner', home)
+  services.push(service)
+  return service
+}
+
+const asked = { run_id: 'run-a', path_env: pathEnv }
+const baselineJob = (id: string) =>
+  Object.assign(flowJob('tests', 'baseline', { ...asked, command: null }, id), {
+    queueName: 'tests' as const,
+    name: 'baseline' as const,
+  })
+
+describe('the test-runner', () => {
+  it('answers baseline, run and verify with one receipt after another', async () => {
+    const contents = await fixture('node')
+    await writeSnapshot(home, 'run-a', contents)
+    await start()
+    const before = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 40_000 })
+    expect(before).toMatchObject({ kind: 'red', commands: ['node --test'], failed: 6 })
+
+    const source = contents[SOURCE] ?? ''
+    const after = source.replace("split(',')", "split(',').map((each) => each.trim())")
+    const patch = await savePatch(runFiles(home, 'run-a'), {
+      files: [{ path: SOURCE, before: sha256(source), after }],
+    })
+    const payload = { ...asked, command: 'node --test', patch }
+    const run = await ask(
+      producer,
+      Object.assign(flowJob('tests', 'run', payload, 'run-1'), {
+        queueName: 'tests' as const,
+        name: 'run' as const,
+      }),
+      { timeoutMs: 40_000 },
+    )
+    expect(run).toMatchObject({ kind: 'green', verification: { confirmed: true } })
+    const verdict = await ask(
+      producer,
+      Object.assign(flowJob('tests', 'verify', payload, 'verify-1'), {
+        queueName: 'tests' as const,
+        name: 'verify' as const,
+      }),
+      { timeoutMs: 40_000 },
+    )
+    if (!verdict.confirmed) throw new Error(verdict.message)
+    expect(receiptProblem(verdict.receipt, loadTrustedKeys(home))).toBeNull()
+    const version = JSON.parse(await readFile('package.json', 'utf8')).version
+    expect(verdict.receipt.body.product_version).toBe(version)
+  })
+
+  it.skipIf(!hasSetpriv)(
+    'is killed in a test run: another takes the job over, and no process of the first survives',
+    async () => {
+      await writeSnapshot(home, 'run-a', { 'a.test.mjs': hangsOnce(home) })
+      const first = await start()
+      await producer.add('tests', 'baseline', { ...asked, command: null }, { jobId: 'baseline-1' })
+      const pidFile = join(home, 'pids')
+      await expect
+        .poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), { timeout: 30_000 })
+        .toMatch(/\n$/)
+      const [runner = 0, test = 0, daemon = 0] = readFileSync(pidFile, 'utf8')
+        .split(' ')
+        .map(Number)
+      expect([runner, test, daemon].map(isAlive)).toEqual([true, true, true])
+      expect(await testFolders()).toHaveLength(1)
+
+      await first.end('SIGKILL')
+      // The first process of a command dies with the test-runner, before another one starts.
+      await expect.poll(() => isAlive(runner)).toBe(false)
+
+      await start()
+      expect([test, daemon].map(isAlive)).toEqual([false, false])
+      const result = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 45_000 })
+      expect(result).toMatchObject({ kind: 'green', passed: 1 })
+      expect(await testFolders()).toEqual([])
+    },
+    100_000,
+  )
+
+  it('ends on SIGTERM with its tests, and hands the job back', async () => {
+    await writeSnapshot(home, 'run-a', { 'a.test.mjs': hangsOnce(home) })
+    const service = await start()
+    await producer.add('tests', 'baseline', { ...asked, command: null }, { jobId: 'baseline-1' })
+    const pidFile = join(home, 'pids')
+    await expect
+      .poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), { timeout: 30_000 })
+      .toMatch(/\n$/)
+    const pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(pids.filter(isAlive)).toEqual([])
+    expect(await testFolders()).toEqual([])
+    const job = await producer.queue('tests').getJob('baseline-1')
+    expect(await job?.getState()).toBeOneOf(['delayed', 'waiting', 'active'])
+  })
+})
+
+/** A test that leaves a daemon and hangs in its first run, and passes in the next. */
+function hangsOnce(folder: string): string {
+  return `
+    import { spawn } from 'node:child_process'
+    import { existsSync, renameSync, writeFileSync } from 'node:fs'
+    import { test } from 'node:test'
+    const pids = ${JSON.stringify(join(folder, 'pids'))}
+    test('a', async () => {
+      if (existsSync(pids)) return
+      const daemon = spawn('sleep', ['3600'], { detached: true, stdio: 'ignore' })
+      writeFileSync(pids + '.tmp', [process.ppid, process.pid, daemon.pid].join(' ') + '\\n')
+      renameSync(pids + '.tmp', pids)
+      await new Promise((resolve) => setTimeout(resolve, 3_600_000))
+    })
+  `
+}
+
+/** False for a process that is gone and for a zombie that nobody waited for yet. */
+function isAlive(pid: number): boolean {
+  if (!existsSync(`/proc/${pid}/stat`)) return false
+  return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+}
+
+async function testFolders(): Promise<string[]> {
+  const start = `astra-test-${sha256(home).slice(0, 12)}-`
+  return (await readdir(tmpdir())).filter((name) => name.startsWith(start))
+}

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { baseline } from '../../services/test-runner/baseline.ts'
+import { run } from '../../services/test-runner/run.ts'
+import { verify } from '../../services/test-runner/verify.ts'
+import { sha256 } from '../../shared/contracts/ids.ts'
+import type { Manifest } from '../../shared/contracts/manifest.ts'
+import { loadSigningKey } from '../../shared/receipt.ts'
+import { runFiles, savePatch, writeFileAtomic } from '../../shared/run-files.ts'
+import { userPath } from '../../shared/user-path.ts'
+
+export const pathEnv = userPath(process.env)
+
+/** True when a program of the person's answers: tests that need it are skipped by name otherwise. */
+export function isInstalled(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, { env: { ...process.env, PATH: pathEnv } }).status === 0
+}
+
+export const hasPytest = isInstalled('python3', '-c', 'import pytest')
+export const hasPython = isInstalled('python3', '--version')
+export const hasGo = isInstalled('go', 'version')
+export const hasCargo = isInstalled('cargo', '--version')
+
+type Contents = Record<string, string>
+type Options = {
+  links?: Manifest['links']
+  seconds?: number
+  outputBytes?: number
+  path?: string
+  workspace?: string
+}
+
+/** The files of a fixture workspace. */
+export async function fixture(name: string): Promise<Contents> {
+  const root = join(import.meta.dirname, '..', 'fixtures', 'test-runner', name)
+  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const texts = files.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return [path.slice(root.length + 1), await readFile(path, 'utf8')] as const
+  })
+  return Object.fromEntries(await Promise.all(texts))
+}
+
+/** A run with a snapshot of `contents`, in an ASTRA_HOME of its own. */
+export async function makeRun(contents: Contents, options: Options = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'astra-home-'))
+  const run_id = 'run-under-test'
+  const files = runFiles(home, run_id)
+  await writeSnapshot(home, run_id, contents, options)
+  const deps = {
+    config: {
+      home,
+      ASTRA_TEST_SECONDS: options.seconds ?? 50,
+      ASTRA_TEST_OUTPUT_BYTES: options.outputBytes ?? 1_000_000,
+    },
+    signingKey: loadSigningKey(home),
+    productVersion: '0.0.0-test',
+    signal: new AbortController().signal,
+  }
+  const asked = { run_id, path_env: options.path ?? pathEnv }
+  const savedPatch = (edits: Record<string, string | null>) =>
+    savePatch(files, patchOf(contents, edits))
+  return {
+    home,
+    files,
+    deps,
+    baseline: (command: string | null = null) => baseline({ ...asked, command }, deps),
+    async run(command: string, edits: Record<string, string | null> | null) {
+      const patch = edits && (await savedPatch(edits))
+      return run({ ...asked, command, patch }, deps)
+    },
+    async verify(command: string, edits: Record<string, string | null> | null) {
+      const patch = edits && (await savedPatch(edits))
+      return verify({ ...asked, command, patch }, deps)
+    },
+    remove: () => rm(home, { recursive: true, force: true }),
+  }
+}
+
+export type TestedRun = Awaited<ReturnType<typeof makeRun>>
+
+export async function writeSnapshot(
+  home: string,
+  runId: string,
+  contents: Contents,
+  options: Pick<Options, 'links' | 'workspace'> = {},
+): Promise<void> {
+  const files = runFiles(home, runId)
+  await mkdir(files.base, { recursive: true })
+  for (const [path, text] of Object.entries(contents)) {
+    await mkdir(dirname(join(files.base, path)), { recursive: true })
+    await writeFile(join(files.base, path), text)
+  }
+  const manifest: Manifest = {
+    workspace: options.workspace ?? '/home/ann/shop',
+    files: Object.entries(contents).map(([path, text]) => ({
+      path,
+      sha256: sha256(text),
+      mode: 0o644,
+    })),
+    links: options.links ?? [],
+  }
+  await writeFileAtomic(files.manifest, JSON.stringify(manifest))
+}
+
+function patchOf(contents: Contents, edits: Record<string, string | null>) {
+  return {
+    files: Object.entries(edits).map(([path, after]) => {
+      const before = contents[path]
+      return { path, before: before === undefined ? null : sha256(before), after }
+    }),
+  }
+}

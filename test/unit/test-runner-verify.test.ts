@@ -1,0 +1,251 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256 } from '../../shared/contracts/ids.ts'
+import { patchHash } from '../../shared/contracts/patch.ts'
+import { fixture, hasPytest, makeRun, type TestedRun } from '../support/test-runner.ts'
+
+const SOURCE = 'src/origins.mjs'
+const TEST = 'test/origins.test.mjs'
+const NODE = 'node --test'
+
+let contents: Record<string, string>
+let source = ''
+let mended = ''
+let test = ''
+let tested: TestedRun
+
+beforeEach(async () => {
+  contents = await fixture('node')
+  source = contents[SOURCE] ?? ''
+  test = contents[TEST] ?? ''
+  mended = source.replace("split(',')", "split(',').map((each) => each.trim())")
+  tested = await makeRun(contents)
+})
+afterEach(() => tested.remove())
+
+describe('verify', () => {
+  it('confirms a repair with a receipt that names base, patch and targets', async () => {
+    const result = await tested.verify(NODE, { [SOURCE]: mended })
+    if (!result.confirmed) throw new Error(result.message)
+    expect(result.outcome).toBe('node passed with exit code 0')
+    expect(result.receipt.body).toMatchObject({
+      run_id: 'run-under-test',
+      mode: 'A',
+      scope: 'complete',
+      runner: 'node',
+      command: NODE,
+      patch: patchHash({ files: [{ path: SOURCE, before: sha256(source), after: mended }] }),
+      passed_before: 3,
+      passed_after: 8,
+      sandboxed: false,
+      product_version: '0.0.0-test',
+    })
+    expect(result.receipt.body.targets).toEqual(result.failing_before)
+  })
+
+  it('gives the same verdict when it is repeated, and when the baseline report is lost', async () => {
+    const first = await tested.verify(NODE, { [SOURCE]: mended })
+    await rm(join(tested.files.reports, 'baseline.json'))
+    const second = await tested.verify(NODE, { [SOURCE]: mended })
+    expect(second.passing_after).toEqual(first.passing_after)
+    expect(second.confirmed).toBe(true)
+    expect(await readFile(join(tested.files.reports, 'baseline.json'), 'utf8')).toContain(NODE)
+  })
+
+  it('does not count an edit of a test and names it', async () => {
+    const weak = test.replaceAll('assert.ok(', 'void (').replaceAll('assert.deepEqual', 'Array')
+    const result = await tested.run(NODE, { [TEST]: weak, [SOURCE]: `${source}\n` })
+    expect(result).toMatchObject({
+      kind: 'green',
+      verification: {
+        confirmed: false,
+        reason: 'target_not_passing',
+        dropped_paths: [TEST],
+        message: expect.stringContaining(TEST),
+      },
+    })
+  })
+
+  it('confirms a repair without the edit of a test beside it', async () => {
+    const result = await tested.verify(NODE, { [SOURCE]: mended, [TEST]: test.slice(0, 200) })
+    expect(result).toMatchObject({ confirmed: true, dropped_paths: [TEST] })
+  })
+
+  it.each([
+    ['deleted', null],
+    ['skipped', "import { test } from 'node:test'\ntest.skip('all', () => {})\n"],
+    ['emptied', ''],
+  ])('refuses a patch whose only effect is that the tests are %s', async (_title, after) => {
+    const result = await tested.verify(NODE, { [TEST]: after })
+    expect(result).toMatchObject({
+      confirmed: false,
+      reason: 'no_patch',
+      dropped_paths: [TEST],
+      message: expect.stringContaining('repair the source'),
+    })
+  })
+
+  it('keeps a test that the patch adds out of the proof and in the patch', async () => {
+    const added = "import { test } from 'node:test'\ntest('fails', () => { throw new Error() })\n"
+    const result = await tested.verify(NODE, { [SOURCE]: mended, 'test/new.test.mjs': added })
+    expect(result).toMatchObject({ confirmed: true, dropped_paths: [] })
+  })
+
+  it('refuses a repair that breaks what worked', async () => {
+    const tooMuch = mended.replace('.map(', '.slice(1).map(')
+    const result = await tested.verify(NODE, { [SOURCE]: tooMuch })
+    expect(result).toMatchObject({ confirmed: false })
+    const half = source.replace("split(',')", "split(', ')")
+    expect(await tested.verify(NODE, { [SOURCE]: half })).toMatchObject({
+      confirmed: false,
+      reason: 'regression',
+      message: expect.stringContaining('settings > are split (failed)'),
+    })
+  })
+
+  it('refuses a source that ends the process before the tests can fail', async () => {
+    const result = await tested.verify(NODE, { [SOURCE]: `${source}\nprocess.exit(0)\n` })
+    expect(result).toMatchObject({ confirmed: false, reason: 'tests_unusable' })
+  })
+
+  it('says that there is nothing to verify without an edit', async () => {
+    expect(await tested.verify(NODE, null)).toMatchObject({ confirmed: false, reason: 'no_patch' })
+  })
+
+  it('refuses where no test failed before', async () => {
+    const green = await makeRun({ ...contents, [SOURCE]: mended })
+    try {
+      expect(await green.baseline()).toMatchObject({ kind: 'green', failed: 0 })
+      const result = await green.verify(NODE, { 'src/extra.mjs': 'export {}\n' })
+      expect(result).toMatchObject({ confirmed: false, reason: 'target_missing' })
+    } finally {
+      await green.remove()
+    }
+  })
+
+  it('refuses a command that the workspace does not offer', async () => {
+    const result = await tested.verify('node -e 0', { [SOURCE]: mended })
+    expect(result).toMatchObject({
+      confirmed: false,
+      reason: 'tests_unusable',
+      message: expect.stringContaining('there is: node --test'),
+    })
+  })
+})
+
+describe('verify with pytest', () => {
+  it.skipIf(!hasPytest)('refuses a planted conftest.py that lets every test pass', async () => {
+    const python = await makeRun(await fixture('pytest'))
+    const conftest = [
+      'import pytest',
+      '@pytest.hookimpl(hookwrapper=True)',
+      'def pytest_runtest_makereport(item, call):',
+      '    outcome = yield',
+      '    outcome.get_result().outcome = "passed"',
+      'def pytest_ignore_collect(collection_path):',
+      '    return collection_path.name == "test_labels.py"',
+    ].join('\n')
+    try {
+      const result = await python.verify('pytest', {
+        'conftest.py': conftest,
+        'shop/extra.py': 'x = 1\n',
+      })
+      expect(result).toMatchObject({
+        confirmed: false,
+        reason: 'target_not_passing',
+        dropped_paths: ['conftest.py'],
+      })
+    } finally {
+      await python.remove()
+    }
+  })
+})
+
+describe('run', () => {
+  it('gives the symptom of what still fails', async () => {
+    const result = await tested.run(NODE, { [SOURCE]: `${source}// no repair\n` })
+    expect(result).toMatchObject({
+      kind: 'red',
+      passed: 3,
+      failed: 6,
+      symptom: {
+        error_type: 'AssertionError',
+        failing: expect.arrayContaining([`${TEST} > the second origin is allowed`]),
+      },
+    })
+  })
+})
+
+describe('tests that give no verdict', () => {
+  async function baselineOf(code: string, options = {}) {
+    const run = await makeRun({ 'a.test.mjs': code }, options)
+    try {
+      return await run.baseline()
+    } finally {
+      await run.remove()
+    }
+  }
+
+  it('are those that never end', async () => {
+    const code =
+      "import { test } from 'node:test'\ntest('a', () => new Promise(() => setInterval(() => {}, 9)))"
+    expect(await baselineOf(code, { seconds: 2 })).toMatchObject({
+      kind: 'unusable',
+      reason: 'tests_timed_out',
+      message: 'node --test was stopped after 2 s (ASTRA_TEST_SECONDS)',
+    })
+  })
+
+  it('are those that print without end', async () => {
+    const code = 'for (let i = 0; i < 1e5; i += 1) process.stdout.write("x".repeat(1000))'
+    expect(await baselineOf(code, { outputBytes: 100_000 })).toMatchObject({
+      kind: 'unusable',
+      reason: 'tests_output_limit',
+      message: expect.stringContaining('100000 bytes (ASTRA_TEST_OUTPUT_BYTES)'),
+    })
+  })
+
+  it('are those whose only file ends early with exit code 0', async () => {
+    const code = "import { test } from 'node:test'\ntest('a', () => {})\nprocess.exit(0)"
+    expect(await baselineOf(code)).toMatchObject({ kind: 'unusable', reason: 'no_tests_found' })
+  })
+
+  it('are those that are all skipped', async () => {
+    const code = "import { test } from 'node:test'\ntest.skip('a', () => {})"
+    expect(await baselineOf(code)).toMatchObject({
+      kind: 'unusable',
+      reason: 'no_tests_found',
+      message: 'node --test skipped all 1 tests',
+    })
+  })
+
+  it('are not there in an empty workspace', async () => {
+    const run = await makeRun({})
+    try {
+      expect(await run.baseline()).toMatchObject({ kind: 'unusable', reason: 'no_tests_found' })
+    } finally {
+      await run.remove()
+    }
+  })
+
+  it.skipIf(!hasPytest).each([
+    ['os._exit', 'import os\ndef test_a():\n    os._exit(0)\n', 'tests_unreadable'],
+    ['an empty file', '"""no tests: import pytest"""\nimport pytest\n', 'no_tests_found'],
+  ])('are those of pytest with %s', async (_title, code, reason) => {
+    const run = await makeRun({ 'test_a.py': code })
+    try {
+      expect(await run.baseline()).toMatchObject({ kind: 'unusable', reason })
+    } finally {
+      await run.remove()
+    }
+  })
+
+  it('take output that is not UTF-8 for what it is', async () => {
+    const code = [
+      "import { test } from 'node:test'",
+      "test('a', () => { process.stdout.write(Buffer.from([0xff, 0xfe, 0x0a])); throw new Error('b') })",
+    ].join('\n')
+    expect(await baselineOf(code)).toMatchObject({ kind: 'red', symptom: { error_type: 'Error' } })
+  })
+})
