@@ -1,17 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { QueueEvents } from 'bullmq'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { bundledModel, type Embed, loadModel } from '../../services/embedder/model.ts'
-import { productRoot, redisSocketPath } from '../../shared/config.ts'
+import { redisSocketPath } from '../../shared/config.ts'
 import { encodeVector } from '../../shared/contracts/vector.ts'
 import { ask } from '../../shared/queue/ask.ts'
 import { connect, KEY_PREFIX } from '../../shared/queue/connection.ts'
 import { createProducer, flowJob, type Producer } from '../../shared/queue/producer.ts'
 import { startRedis } from '../support/redis.ts'
+import { failToStart, type ServiceProcess, startService } from '../support/service-process.ts'
 
 let embed: Embed
 beforeAll(async () => {
@@ -26,9 +26,7 @@ beforeEach(async () => {
   undo = []
   home = await mkdtemp(join(tmpdir(), 'astra-embedder-'))
   undo.push(() => rm(home, { recursive: true, force: true }))
-  const socket = redisSocketPath(home, process.env)
-  await mkdir(dirname(socket), { recursive: true, mode: 0o700 })
-  const redis = await startRedis(socket)
+  const redis = await startRedis(redisSocketPath(home, process.env))
   undo.push(() => redis.stop())
   const connection = connect(redis.address)
   undo.push(() => connection.disconnect())
@@ -40,39 +38,24 @@ afterEach(async () => {
   for (const step of undo.reverse()) await step()
 })
 
-function spawnEmbedder(env: Record<string, string> = {}): ChildProcess {
-  const child = fork(join(productRoot, 'services', 'embedder', 'main.ts'), {
-    env: { ...process.env, ASTRA_HOME: home, REDIS_URL: '', ...env },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
-  undo.push(() => end(child, 'SIGKILL'))
-  return child
+async function startEmbedder(): Promise<ServiceProcess> {
+  const embedder = await startService('embedder', home)
+  undo.push(() => embedder.end('SIGKILL'))
+  return embedder
 }
 
-async function startEmbedder(): Promise<ChildProcess> {
-  const child = spawnEmbedder()
-  child.stderr?.resume()
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`the embedder ended with ${code}`)
-  })
-  await Promise.race([once(child, 'message'), failed])
-  failed.catch(() => undefined)
-  return child
+async function queueEvents(): Promise<QueueEvents> {
+  const connection = connect({ path: redisSocketPath(home, process.env) })
+  undo.push(() => connection.disconnect())
+  const events = new QueueEvents('embeddings', { connection, prefix: KEY_PREFIX })
+  undo.push(() => events.close())
+  await events.waitUntilReady()
+  return events
 }
 
-/** The exit code, or null when a signal ended it. */
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const exit = once(child, 'exit')
-    child.kill(signal)
-    await exit
-  }
-  return child.exitCode
-}
-
-function askFor(jobId: string, texts: string[], timeoutMs = 50_000) {
+function askFor(jobId: string, texts: string[]) {
   const job = flowJob('embeddings', 'embed', { texts }, jobId)
-  return ask(producer, { ...job, queueName: 'embeddings', name: 'embed' }, { timeoutMs })
+  return ask(producer, { ...job, queueName: 'embeddings', name: 'embed' }, { timeoutMs: 50_000 })
 }
 
 async function vectorsOf(texts: string[]): Promise<string[]> {
@@ -103,17 +86,13 @@ it('loses no job when it is killed: another embedder finishes them all', async (
     id: `load-${job}`,
     texts: Array.from({ length: 6 }, (_, text) => `job ${job} text ${text} `.repeat(12)),
   }))
-  const connection = connect({ path: redisSocketPath(home, process.env) })
-  undo.push(() => connection.disconnect())
-  const events = new QueueEvents('embeddings', { connection, prefix: KEY_PREFIX })
-  undo.push(() => events.close())
-  await events.waitUntilReady()
+  const events = await queueEvents()
   const first = await startEmbedder()
 
   const oneDone = once(events, 'completed')
   const answers = Promise.all(jobs.map(({ id, texts }) => askFor(id, texts)))
   await oneDone
-  await end(first, 'SIGKILL')
+  await first.end('SIGKILL')
   expect(await producer.queue('embeddings').getActiveCount()).toBeGreaterThan(0)
 
   await startEmbedder()
@@ -126,27 +105,19 @@ it('loses no job when it is killed: another embedder finishes them all', async (
 it('ends its running job before it stops', async () => {
   const embedder = await startEmbedder()
   const texts = Array.from({ length: 20 }, (_, index) => `text ${index} `.repeat(40))
-  const connection = connect({ path: redisSocketPath(home, process.env) })
-  undo.push(() => connection.disconnect())
-  const events = new QueueEvents('embeddings', { connection, prefix: KEY_PREFIX })
-  undo.push(() => events.close())
-  await events.waitUntilReady()
+  const events = await queueEvents()
   const active = once(events, 'active')
   const answer = askFor('last', texts)
   await active
-  expect(await end(embedder, 'SIGTERM')).toBe(0)
+  expect(await embedder.end('SIGTERM')).toBe(0)
   expect((await answer).vectors).toHaveLength(20)
 })
 
 it('does not start without its model, and says which file and which variable', async () => {
   const folder = join(home, 'no-model')
-  const child = spawnEmbedder({ EMBEDDING_MODEL_PATH: folder })
-  const chunks: Buffer[] = []
-  child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const [code] = await once(child, 'close')
+  const { code, output } = await failToStart('embedder', home, { EMBEDDING_MODEL_PATH: folder })
   expect(code).toBe(1)
-  const said = Buffer.concat(chunks).toString()
-  expect(said).toContain(
+  expect(output).toContain(
     `embedder: the embedding model (EMBEDDING_MODEL_PATH) has no file ${folder}`,
   )
 })

@@ -29,8 +29,8 @@ export async function startService(name: string, home: string): Promise<ServiceP
 }
 
 /** Runs a service that must not start: its exit code and what it said. */
-export async function failToStart(name: string, home: string) {
-  const child = forkService(name, home, 'pipe')
+export async function failToStart(name: string, home: string, env: Record<string, string> = {}) {
+  const child = forkService(name, home, 'pipe', env)
   let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
     output += chunk.toString()
@@ -39,10 +39,15 @@ export async function failToStart(name: string, home: string) {
   return { code, output }
 }
 
-function forkService(name: string, home: string, stderr: 'inherit' | 'pipe'): ChildProcess {
+function forkService(
+  name: string,
+  home: string,
+  stderr: 'inherit' | 'pipe',
+  env: Record<string, string> = {},
+): ChildProcess {
   return fork(join(productRoot, 'services', name, 'main.ts'), {
     execArgv: [],
-    env: { PATH: process.env.PATH, HOME: home, ASTRA_HOME: home, ASTRA_LOG_LEVEL: 'fatal' },
+    env: { PATH: process.env.PATH, HOME: home, ASTRA_HOME: home, ASTRA_LOG_LEVEL: 'fatal', ...env },
     stdio: ['ignore', 'inherit', stderr, 'ipc'],
   })
 }
