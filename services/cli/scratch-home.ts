@@ -12,6 +12,8 @@ export type DemoLanguage = (typeof demoLanguages)[number]
 export type Scratch = {
   folder: string
   config: Config
+  /** For `withServices`. */
+  host: Pick<CliContext, 'env' | 'interrupted'>
   /** A fresh copy of a demo project, for the run of that id. */
   workspace(scenario: string, language: DemoLanguage, runId: string): Promise<string>
 }
@@ -23,13 +25,13 @@ export async function withScratchHome<T>(
   use: (scratch: Scratch) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'astra-demo-'))
-  // The services inherit this: an experiment must not touch the queues of an installation.
-  process.env.REDIS_URL = ''
+  // An experiment must not touch the queues of an installation, so neither its Redis.
   const env = { ...withDotEnv(context.env), ASTRA_HOME: join(folder, 'home'), REDIS_URL: '' }
   try {
     return await use({
       folder,
       config: readConfig(env),
+      host: { env, interrupted: context.interrupted },
       workspace: (scenario, language, runId) => copyTemplate(folder, scenario, language, runId),
     })
   } finally {

@@ -4,6 +4,7 @@ import { UnavailableError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, type Producer } from '../../shared/queue/producer.ts'
 import { holdSupervisor } from '../../shared/supervisor-client.ts'
+import type { CliContext } from './context.ts'
 import { unlessAborted } from './interrupt.ts'
 
 export type Services = {
@@ -21,13 +22,13 @@ export type Services = {
  */
 export async function withServices<T>(
   config: Config,
-  interrupted: AbortSignal,
+  { env, interrupted }: Pick<CliContext, 'env' | 'interrupted'>,
   onProgress: (line: string) => void,
   use: (services: Services) => Promise<T>,
 ): Promise<T> {
   // A Redis of the person's own is asked first: services would wait for it without an end.
   if ('url' in config.redis) (await connectToRedis(config)).disconnect()
-  const holding = holdSupervisor(config, { onProgress })
+  const holding = holdSupervisor(config, { env, onProgress })
   try {
     await unlessAborted(holding, interrupted)
     return await withRedis(config, interrupted, use)

@@ -5,11 +5,17 @@ const main = resolve(import.meta.dirname, '../../services/cli/main.ts')
 
 export type CliResult = { code: number | null; stdout: string; stderr: string }
 
-/** Runs `astra` as a process of its own, in `cwd`, with nothing of the tester's own settings. */
-export function runAstra(
-  args: string[],
-  options: { home: string; cwd?: string; env?: Record<string, string> },
-): Promise<CliResult> {
+export type CliProcess = {
+  kill(signal: NodeJS.Signals): void
+  /** Resolves when stdout or stderr holds the text; throws when the process ended without it. */
+  says(text: string): Promise<void>
+  result: Promise<CliResult>
+}
+
+type Options = { home: string; cwd?: string; env?: Record<string, string> }
+
+/** Runs `astra` as a process of its own, with nothing of the tester's own settings. */
+export function startAstra(args: string[], options: Options): CliProcess {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: options.cwd ?? options.home,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -23,15 +29,31 @@ export function runAstra(
       ...options.env,
     },
   })
-  const result: CliResult = { code: null, stdout: '', stderr: '' }
+  const said: CliResult = { code: null, stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => {
-    result.stdout += chunk
+    said.stdout += chunk
   })
   child.stderr.on('data', (chunk) => {
-    result.stderr += chunk
+    said.stderr += chunk
   })
-  return new Promise((done, fail) => {
+  const result = new Promise<CliResult>((done, fail) => {
     child.once('error', fail)
-    child.once('close', (code) => done({ ...result, code }))
+    child.once('close', (code) => done({ ...said, code }))
   })
+  return {
+    kill: (signal) => child.kill(signal),
+    says: (text) =>
+      new Promise((done, fail) => {
+        const look = () => `${said.stdout}${said.stderr}`.includes(text) && done()
+        child.stdout.on('data', look)
+        child.stderr.on('data', look)
+        child.once('close', () => fail(new Error(`never said "${text}": ${JSON.stringify(said)}`)))
+        look()
+      }),
+    result,
+  }
+}
+
+export function runAstra(args: string[], options: Options): Promise<CliResult> {
+  return startAstra(args, options).result
 }

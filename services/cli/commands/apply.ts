@@ -29,7 +29,7 @@ async function apply(
 ): Promise<void> {
   const terminal = createTerminal(options)
   const config = context.config()
-  const view = await withServices(config, context.interrupted, terminal.note, (services) =>
+  const view = await withServices(config, context, terminal.note, (services) =>
     findRun(services, run),
   )
   const workspace = elsewhere ?? view.workspace

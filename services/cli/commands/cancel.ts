@@ -20,18 +20,13 @@ export function addCancelCommand(program: Command, context: CliContext): void {
 
 async function cancel(context: CliContext, run: string, options: Options): Promise<void> {
   const terminal = createTerminal(options)
-  const view = await withServices(
-    context.config(),
-    context.interrupted,
-    terminal.note,
-    async (services) => {
-      const now = await findRun(services, run)
-      if (hasEnded(now)) return now
-      const jobId = jobIdOf('cancel', run)
-      await services.producer.add('runs', 'cancel', { run_id: run }, { jobId })
-      return followRun(services, run, () => {})
-    },
-  )
+  const view = await withServices(context.config(), context, terminal.note, async (services) => {
+    const now = await findRun(services, run)
+    if (hasEnded(now)) return now
+    const jobId = jobIdOf('cancel', run)
+    await services.producer.add('runs', 'cancel', { run_id: run }, { jobId })
+    return followRun(services, run, () => {})
+  })
   terminal.printJson({ run_id: run, status: view.status, reason: view.reason })
   const already = view.status === 'cancelled' ? '' : ' (it had ended before)'
   terminal.print(`${run} is ${view.status}${already}`)

@@ -48,7 +48,7 @@ async function demo(context: CliContext, options: Options): Promise<number> {
     'a search over small edits. Queues, memory, gates, tests and proof are the real ones.',
   )
   const sessions = await withScratchHome(context, { keep: options.keep ?? false }, (scratch) =>
-    withServices(scratch.config, context.interrupted, terminal.note, async (services) => {
+    withServices(scratch.config, scratch.host, terminal.note, async (services) => {
       if (options.keep) terminal.print(`Everything stays in ${scratch.folder}`)
       return runSessions(context, terminal, scratch, services, options.language)
     }),

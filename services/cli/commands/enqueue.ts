@@ -26,7 +26,7 @@ async function enqueue(context: CliContext, workspace: string, options: Options)
   const { request, snapshot } = await prepareRun(config, context.env, order)
   let asked = false
   try {
-    await withServices(config, context.interrupted, terminal.note, async ({ producer }) => {
+    await withServices(config, context, terminal.note, async ({ producer }) => {
       asked = true
       await startRun(producer, request)
     })

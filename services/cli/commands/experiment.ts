@@ -57,7 +57,7 @@ async function experiment(context: CliContext, options: Options): Promise<number
     )
   }
   const rounds = await withScratchHome(context, { keep: options.keep ?? false }, (scratch) =>
-    withServices(scratch.config, context.interrupted, terminal.note, async (services) => {
+    withServices(scratch.config, scratch.host, terminal.note, async (services) => {
       if (options.keep) terminal.print(`Everything stays in ${scratch.folder}`)
       const done: Round[] = []
       for (const recall of ['tool', 'prefetch'] as const) {

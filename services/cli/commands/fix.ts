@@ -47,7 +47,7 @@ async function runFixed(
 ): Promise<FinishedRun> {
   let asked = false
   try {
-    return await withServices(context.config(), context.interrupted, terminal.note, (services) => {
+    return await withServices(context.config(), context, terminal.note, (services) => {
       asked = true
       return runToEnd(services, request, {
         apply,
@@ -56,12 +56,15 @@ async function runFixed(
     })
   } catch (error) {
     if (!asked) await dropSnapshot(context.config().home, request.run_id)
-    if (asked && error instanceof InterruptError) {
-      throw new InterruptError(
-        `run ${request.run_id} has not ended; go on with \`astra watch ${request.run_id}\`, ` +
-          `or end it with \`astra cancel ${request.run_id}\``,
-      )
-    }
-    throw error
+    throw error instanceof InterruptError ? interrupted(request.run_id, asked) : error
   }
+}
+
+function interrupted(runId: string, asked: boolean): InterruptError {
+  return new InterruptError(
+    asked
+      ? `run ${runId} has not ended; \`astra watch ${runId}\` goes on with it, ` +
+          `\`astra cancel ${runId}\` ends it`
+      : 'the run was not begun',
+  )
 }

@@ -58,7 +58,7 @@ async function withMemory(
   use: (producer: Producer, terminal: Terminal) => Promise<void>,
 ): Promise<void> {
   const terminal = createTerminal(options)
-  await withServices(context.config(), context.interrupted, terminal.note, ({ producer }) =>
+  await withServices(context.config(), context, terminal.note, ({ producer }) =>
     use(producer, terminal),
   )
 }

@@ -18,11 +18,8 @@ export function addRunsCommand(program: Command, context: CliContext): void {
 
 async function runs(context: CliContext, options: Options): Promise<void> {
   const terminal = createTerminal(options)
-  const views = await withServices(
-    context.config(),
-    context.interrupted,
-    terminal.note,
-    (services) => listRuns(services, options.limit),
+  const views = await withServices(context.config(), context, terminal.note, (services) =>
+    listRuns(services, options.limit),
   )
   terminal.printJson({ runs: views })
   if (views.length === 0) {

@@ -37,7 +37,7 @@ async function store(context: CliContext, options: Options): Promise<void> {
   const texts = [symptom, record.claim.fix_description]
   const found = await withServices(
     context.config(),
-    context.interrupted,
+    context,
     terminal.note,
     async ({ producer }) => {
       const stored = await askMemory(producer, 'store', record, texts)
@@ -58,7 +58,7 @@ async function store(context: CliContext, options: Options): Promise<void> {
 async function verify(context: CliContext, options: Options & { memoryId: string }): Promise<void> {
   const terminal = createTerminal(options)
   const memory_id = options.memoryId
-  await withServices(context.config(), context.interrupted, terminal.note, async ({ producer }) => {
+  await withServices(context.config(), context, terminal.note, async ({ producer }) => {
     const { record } = await askMemory(producer, 'get', { memory_id })
     if (!record) {
       throw new AstraError('smoke_failed', `memory ${memory_id} did not persist, or never was`)

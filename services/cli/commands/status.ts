@@ -21,7 +21,7 @@ export function addStatusCommand(program: Command, context: CliContext): void {
 async function status(context: CliContext, run: string, options: Options): Promise<void> {
   const terminal = createTerminal(options)
   const config = context.config()
-  const view = await withServices(config, context.interrupted, terminal.note, (services) =>
+  const view = await withServices(config, context, terminal.note, (services) =>
     findRun(services, run),
   )
   const shown = { ...view, applied: wasApplied(config.home, run), not_applied_because: null }

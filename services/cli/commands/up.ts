@@ -20,8 +20,8 @@ async function up(context: CliContext, options: Options): Promise<void> {
   const terminal = createTerminal(options)
   const config = context.config()
   // Ctrl-C is the way to end this command, so it is waited for here and is no error.
-  const never = new AbortController().signal
-  await withServices(config, never, terminal.note, async () => {
+  const patient = { env: context.env, interrupted: new AbortController().signal }
+  await withServices(config, patient, terminal.note, async () => {
     const processes = (await supervisorStatus(config))?.processes ?? []
     const logs = join(config.home, 'logs')
     const redis = addressText(config)

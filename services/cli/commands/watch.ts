@@ -26,7 +26,7 @@ export function addWatchCommand(program: Command, context: CliContext): void {
 async function watch(context: CliContext, run: string, options: Options): Promise<number> {
   const terminal = createTerminal(options)
   const config = context.config()
-  const view = await withServices(config, context.interrupted, terminal.note, async (services) => {
+  const view = await withServices(config, context, terminal.note, async (services) => {
     await findRun(services, run)
     return followRun(services, run, (event) => terminal.note(eventLine(event)))
   })

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { findGitFolder } from '../../services/cli/git-folder.ts'
+import { listWorkspace } from '../../services/cli/list-workspace.ts'
+
+const env = { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
+
+const name = fc.constantFrom('a', 'b', 'ab', 'a.js', 'b.js', 'c d', 'x[1]')
+const path = fc.array(name, { minLength: 1, maxLength: 4 })
+const pattern = fc.constantFrom(
+  ...['a', 'b', 'a/', '/a', '/b/', 'a/b', 'a/*', '*.js', '!*.js', '!a', '!a/', '!b.js', '**/b'],
+  ...['a/**', 'a/**/b', '**/a/b.js', '*', '!*/', '/*', '!/a', 'x[1]', 'x\\[1\\]', 'c d', 'c\\ d'],
+  ...['[ab]', '[!a]', '?', 'b.js ', 'b.js\\ ', '#c', '', '!', '/', '*.j?', 'a*', '*b/', '**'],
+)
+const ignoreFile = fc.record({
+  folder: fc.array(name, { maxLength: 3 }),
+  patterns: fc.array(pattern, { minLength: 1, maxLength: 5 }),
+})
+
+it('takes exactly the files that git takes, for any tree with any ignore files', async () => {
+  const trees = fc.record({
+    files: fc.array(path, { minLength: 1, maxLength: 14 }),
+    ignores: fc.array(ignoreFile, { minLength: 1, maxLength: 3 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(trees, async ({ files, ignores }) => {
+      const root = realpathSync(mkdtempSync(join(tmpdir(), 'astra-ignore-')))
+      try {
+        execFileSync('git', ['init', '-q'], { cwd: root, env })
+        for (const file of files) write(join(root, ...file), '')
+        for (const { folder, patterns } of ignores) {
+          write(join(root, ...folder, '.gitignore'), `${patterns.join('\n')}\n`)
+        }
+        const list = await listWorkspace(root, await findGitFolder(root), {
+          home: join(root, 'none'),
+          maxFiles: 1000,
+        })
+        expect(list.files.toSorted()).toEqual(filesOfGit(root))
+      } finally {
+        rmSync(root, { recursive: true })
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+/** A path may need a folder where another one is a file; it is left out of the tree then. */
+function write(file: string, text: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!['EEXIST', 'ENOTDIR', 'EISDIR'].includes(code)) throw error
+  }
+}
+
+function filesOfGit(root: string): string[] {
+  const args = ['ls-files', '-co', '--exclude-standard', '-z']
+  const text = execFileSync('git', args, { cwd: root, env, encoding: 'utf8' })
+  return text.split('\0').filter(Boolean).toSorted()
+}
