@@ -1,0 +1,301 @@
+import { familyOf, lineAt, type Rule, type Site } from '../rule.ts'
+
+const isText = (text: string) => /^(['"`]).*\1$/.test(text)
+
+/** Normalisers that a value has already, so that none is added twice. */
+const has = (site: Site, name: string) => lineAt(site.source, site.start).includes(`${name}(`)
+
+function pythonForms(value: string, site: Site): string[] {
+  const lower = has(site, '.lower') ? '' : '.lower()'
+  const under = has(site, '.replace') ? '' : '.replace("-", "_")'
+  const strip = has(site, '.strip') ? '' : '.strip()'
+  return combined(value, strip, lower, under)
+}
+
+function scriptForms(value: string, site: Site): string[] {
+  const lower = has(site, '.toLowerCase') ? '' : '.toLowerCase()'
+  const under = has(site, '.replaceAll') || has(site, '.replace') ? '' : ".replaceAll('-', '_')"
+  const trim = has(site, '.trim') ? '' : '.trim()'
+  return combined(value, trim, lower, under)
+}
+
+function combined(value: string, trim: string, lower: string, separator: string): string[] {
+  const forms = [trim, lower, separator, lower + separator, trim + lower, trim + lower + separator]
+  return [...new Set(forms)].filter((form) => form !== '').map((form) => value + form)
+}
+
+const normalised = (value: string, site: Site) =>
+  site.source.language === 'python' ? pythonForms(value, site) : scriptForms(value, site)
+
+/** Which part of the family a form of a value belongs to: one rule would give all the same clues. */
+function only(part: 'trim' | 'lower' | 'separator' | 'several') {
+  return (value: string, site: Site): string[] =>
+    normalised(value, site).filter((form) => partOf(form.slice(value.length)) === part)
+}
+
+function partOf(added: string): string {
+  if (/^\.(?:strip|trim)\(\)$/.test(added)) return 'trim'
+  if (/^\.(?:lower|toLowerCase)\(\)$/.test(added)) return 'lower'
+  return /^\.replace/.test(added) ? 'separator' : 'several'
+}
+
+/** A value that is returned, assigned, or looked up, where its form matters. */
+function normaliseRules(part: 'trim' | 'lower' | 'separator' | 'several'): Rule[] {
+  const details = {
+    trim: { clues: ['whitespace'], why: 'trim surrounding whitespace from the value', prior: 0.18 },
+    lower: { clues: ['case'], why: 'lower-case the value before it is used', prior: 0.16 },
+    separator: {
+      clues: ['separator'],
+      why: 'replace dashes by underscores in the value',
+      prior: 0.2,
+    },
+    several: {
+      clues: ['separator', 'case'],
+      why: 'normalise case, separators and whitespace of the value',
+      prior: 0.16,
+    },
+  } as const
+  const { clues, why, prior } = details[part]
+  const forms = only(part)
+  const common = { clues, why }
+  return [
+    {
+      ...common,
+      kind: `${part}-returned-value`,
+      language: 'any',
+      find: /(?<=\breturn )(?<value>[\w.]+(?:\([^()\n]*\)|\[[^[\]\n]*\])?(?:\.\w+\([^()\n]*\))*)(?=;?[ \t]*$)/dgm,
+      prior,
+      to: (site) => (isPlain(site.whole) ? forms(site.whole, site) : null),
+    },
+    {
+      ...common,
+      kind: `${part}-assigned-value`,
+      language: 'any',
+      find: /(?<=^[ \t]*(?:const |let |var )?\w+(?:: ?\w+)? = )(?<value>[\w.]+(?:\([^()\n]*\)|\[[^[\]\n]*\])?(?:\.\w+\([^()\n]*\))*)(?=;?[ \t]*$)/dgm,
+      prior: prior * 0.8,
+      to: (site) => (isPlain(site.whole) ? forms(site.whole, site) : null),
+    },
+    {
+      ...common,
+      kind: `${part}-arrow-value`,
+      language: 'script',
+      find: /(?<=\(?(?<name>\w+)(?:: ?\w+)?\)?(?:: ?\w+)? =>\s)\k<name>(?:\.\w+\([^()\n]*\))*(?=[,);\n])/dg,
+      prior,
+      to: (site) => forms(site.whole, site),
+    },
+    {
+      ...common,
+      kind: `${part}-lookup-key`,
+      language: 'any',
+      find: /(?<=\w\.(?:get|has|set|add|setdefault|includes|append|push)\()(?<value>[a-zA-Z_]\w*(?:\.\w+(?:\(\))?)*)(?=[,)])/dg,
+      prior: prior * 0.8,
+      to: (site) => forms(site.whole, site),
+    },
+    {
+      ...common,
+      kind: `${part}-index-key`,
+      language: 'any',
+      find: /(?<=[\w)]\[)(?<value>[a-zA-Z_]\w*(?:\.\w+(?:\(\))?)*)(?=\])/dg,
+      prior: prior * 0.7,
+      to: (site) => forms(site.whole, site),
+    },
+    {
+      ...common,
+      kind: `${part}-comprehended-value`,
+      language: 'python',
+      find: /(?<=[[({]\s*)(?<value>\w+(?:\.\w+\([^()\n]*\))*)(?= for \w+|: [\w.()[\]"]+ for )/dg,
+      prior: prior * 1.2,
+      to: (site) => forms(site.whole, site),
+    },
+  ]
+}
+
+/** Names and calls; numbers, keywords and whole literals have no form to normalise. */
+const isPlain = (value: string) =>
+  !/^(?:\d|true$|false$|True$|False$|None$|null$|undefined$|new\b|this$|self$|function\b|await\b)/.test(
+    value,
+  )
+
+const rules: Rule[] = [
+  {
+    kind: 'trim-parts',
+    language: 'script',
+    find: /\??\.split\(/dg,
+    receiver: true,
+    call: true,
+    prior: 0.55,
+    clues: ['whitespace'],
+    why: 'trim surrounding whitespace from each part after splitting',
+    to: ({ whole, source, start }) => {
+      const after = source.code.slice(start + whole.length, start + whole.length + 60)
+      return /^\s*\.map\(\(?(\w+)\)? => \1\.trim\(\)/.test(after)
+        ? null
+        : `${whole}.map((part) => part.trim())`
+    },
+  },
+  {
+    kind: 'trim-parts',
+    language: 'python',
+    find: /\.split\(/dg,
+    receiver: true,
+    call: true,
+    prior: 0.55,
+    clues: ['whitespace'],
+    why: 'trim surrounding whitespace from each part after splitting',
+    to: (site) =>
+      site.args.length === 0 || has(site, '.strip')
+        ? null
+        : `[part.strip() for part in ${site.whole}]`,
+  },
+  {
+    kind: 'drop-empty-parts',
+    language: 'script',
+    find: /\??\.split\(/dg,
+    receiver: true,
+    call: true,
+    prior: 0.15,
+    clues: ['whitespace', 'nothing'],
+    why: 'trim the parts after splitting and drop the empty ones',
+    to: ({ whole }) => `${whole}.map((part) => part.trim()).filter((part) => part !== '')`,
+  },
+  {
+    kind: 'drop-empty-parts',
+    language: 'python',
+    find: /\.split\(/dg,
+    receiver: true,
+    call: true,
+    prior: 0.15,
+    clues: ['whitespace', 'nothing'],
+    why: 'trim the parts after splitting and drop the empty ones',
+    to: ({ whole, args }) => [
+      `[part.strip() for part in ${whole} if part.strip()]`,
+      ...(args.length === 1 && isText(args[0] ?? '') && args[0]?.length === 3
+        ? [whole.replace(/\([^()]*\)$/, '()')]
+        : []),
+    ],
+  },
+  {
+    kind: 'replace-all',
+    language: 'script',
+    find: /\.replace\(/dg,
+    receiver: true,
+    call: true,
+    prior: 0.4,
+    clues: ['all', 'separator'],
+    why: 'replace every occurrence instead of the first only',
+    to: ({ receiver, args }) =>
+      isText(args[0] ?? '') ? `${receiver}.replaceAll(${args.join(', ')})` : null,
+  },
+  {
+    kind: 'replace-all',
+    language: 'python',
+    find: /\.replace\(/dg,
+    receiver: true,
+    call: true,
+    prior: 0.4,
+    clues: ['all', 'separator'],
+    why: 'replace every occurrence instead of the first only',
+    to: ({ receiver, args }) =>
+      args.length === 3 ? `${receiver}.replace(${args.slice(0, 2).join(', ')})` : null,
+  },
+  {
+    kind: 'other-case',
+    language: 'any',
+    find: /\.(?<name>lower|upper|toLowerCase|toUpperCase)\(\)/dg,
+    prior: 0.15,
+    clues: ['case'],
+    why: 'use the other letter case',
+    to: (site) => [`.${otherCase[site.group('name')]}()`, ''],
+  },
+  {
+    kind: 'case-fold-chain',
+    language: 'any',
+    find: /(?<=\w|\))\.(?:strip|trim|replace|replaceAll)\((?:[^()\n]*)\)/dg,
+    prior: 0.3,
+    clues: ['case'],
+    why: 'lower-case the value as well when it is normalised',
+    to: (site) =>
+      has(site, '.lower') || has(site, '.toLowerCase')
+        ? null
+        : `${site.whole}${site.source.language === 'python' ? '.lower()' : '.toLowerCase()'}`,
+  },
+  {
+    kind: 'separator-chain',
+    language: 'any',
+    find: /(?<=\w|\))\.(?:strip|trim|lower|toLowerCase)\(\)/dg,
+    prior: 0.3,
+    clues: ['separator'],
+    why: 'replace dashes by underscores as well when the value is normalised',
+    to: (site) =>
+      site.source.language === 'python'
+        ? [
+            `${site.whole}.replace("-", "_")`,
+            `${site.whole}.replace(" ", "-")`,
+            `${site.whole}.replace(" ", "_")`,
+          ]
+        : [
+            `${site.whole}.replaceAll('-', '_')`,
+            `${site.whole}.replaceAll(' ', '-')`,
+            `${site.whole}.replaceAll(' ', '_')`,
+          ],
+  },
+  {
+    kind: 'trim-chain',
+    language: 'any',
+    find: /(?<=\w|\))\.(?:lower|toLowerCase|upper|toUpperCase|replace|replaceAll)\((?:[^()\n]*)\)/dg,
+    prior: 0.3,
+    clues: ['whitespace'],
+    why: 'trim surrounding whitespace as well when the value is normalised',
+    to: (site) =>
+      has(site, '.strip') || has(site, '.trim')
+        ? null
+        : `${site.source.language === 'python' ? '.strip()' : '.trim()'}${site.whole}`,
+  },
+  {
+    kind: 'other-separator',
+    language: 'any',
+    find: /\.(?<name>replace|replaceAll|join|split)\((?<args>[^()\n]*)\)/dg,
+    prior: 0.12,
+    clues: ['separator', 'whitespace'],
+    why: 'use the other separator',
+    to: (site) => otherSeparators(site.group('name'), site.group('args')),
+  },
+  {
+    kind: 'collapse-whitespace',
+    language: 'script',
+    find: /\.(?:replace|split)\((?<quoted>'[^'\n]*'|"[^"\n]*")(?=[,)])/dg,
+    prior: 0.15,
+    clues: ['whitespace', 'all'],
+    why: 'treat a run of whitespace as one',
+    to: (site) =>
+      site.group('quoted').trim().length === 3 && /\s/.test(site.group('quoted'))
+        ? site.whole.replace(site.group('quoted'), '/\\s+/g')
+        : null,
+  },
+  ...(['trim', 'lower', 'separator', 'several'] as const).flatMap(normaliseRules),
+]
+
+const otherCase: Record<string, string> = {
+  lower: 'upper',
+  upper: 'lower',
+  toLowerCase: 'toUpperCase',
+  toUpperCase: 'toLowerCase',
+}
+
+/** Both orders of a replacement, and the common separators in its place. */
+function otherSeparators(name: string, args: string): string[] {
+  const parts = args.split(/,(?=\s*['"])/).map((part) => part.trim())
+  const [first = '', second = ''] = parts
+  if (!isText(first)) return []
+  const quote = first.charAt(0)
+  const marks = ['-', '_', ' ', ',', ', ', '.'].map((mark) => `${quote}${mark}${quote}`)
+  if (!marks.includes(first) && first !== `${quote}${quote}`) return []
+  if (parts.length === 1) return marks.map((mark) => `.${name}(${mark})`)
+  if (!isText(second)) return []
+  return [
+    `.${name}(${second}, ${first})`,
+    ...marks.slice(0, 3).map((mark) => `.${name}(${first}, ${mark})`),
+  ].filter((form) => !form.includes(`(${first}, ${first})`))
+}
+
+export const stringNormalisation = familyOf('string-normalisation', rules)
