@@ -112,7 +112,8 @@ function fitted(lines: string[]): string {
   return headAndTail(messages, MAX_SYMPTOM)
 }
 
-function headAndTail(text: string, max: number): string {
+/** A text's beginning and end, where messages stand, in at most `max` characters. */
+export function headAndTail(text: string, max: number): string {
   if (text.length <= max) return text
   const gap = '\n...\n'
   const head = Math.floor(max * 0.65)

@@ -44,7 +44,8 @@ export type TestRunConfig = Pick<Config, 'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_
 
 /** A runner's own report may come on stdout and is longer than what people read. */
 const REPORT_ON_STDOUT = 16
-const MAX_REPORT_BYTES = 64_000_000
+/** It is parsed at one go, and the job's lock has to be renewed meanwhile. */
+const MAX_REPORT_BYTES = 32_000_000
 
 /** Runs a test command on a fresh copy of a run's base, with a patch on it, and removes the copy. */
 export async function runTests(
@@ -107,13 +108,26 @@ async function runIn(
   })
   const report = { ...result, file: await readReport(reportFile), root: folder.workspace }
   const output = shownOutput(readable(command.runner, result), folder.workspace, reportFile)
-  return judge({ command, report, end: result.end, output, config })
+  const verdict = judge({ command, report, end: result.end, output, config })
+  return withTypeScriptHint(verdict, command, manifest)
 }
 
 function readable(runner: Runner, result: CommandResult): string {
   const adapter = runners[runner]
   if (!adapter.readableOutput) return result.output
   return [adapter.readableOutput(result.stdout), result.stderr].join('\n')
+}
+
+function withTypeScriptHint<T extends { kind: string }>(
+  verdict: T | UnusableTests,
+  command: TestCommand,
+  manifest: Manifest,
+): T | UnusableTests {
+  const isEmpty = 'reason' in verdict && verdict.reason === 'no_tests_found'
+  const hasTypeScript = manifest.files.some((file) => /[._-]test\.[mc]?ts$/.test(file.path))
+  if (!isEmpty || command.runner !== 'node' || !hasTypeScript) return verdict
+  const hint = 'Node before 22.18 runs no tests in TypeScript: say "engines": {"node": ">=22.18"}'
+  return { ...verdict, message: `${verdict.message}; ${hint} in package.json` }
 }
 
 /** Shells expand what npm scripts leave unquoted, and Node 20 expands nothing. */

@@ -1,10 +1,10 @@
 import type { Runner } from '../../shared/contracts/receipt.ts'
 import type { Symptom } from '../../shared/contracts/tests.ts'
-import { errorTypeOf, normaliseSymptom } from '../../shared/symptom.ts'
+import { errorTypeOf, headAndTail, normaliseSymptom } from '../../shared/symptom.ts'
 import { standsForTests, type TestEntry } from './report.ts'
 
 /** Failures beyond these say the same again. */
-const MAX_DESCRIBED = 10
+const MAX_DESCRIBED = 5
 /** Characters. */
 const MAX_RAW = 16_000
 export const MAX_IDS = 200
@@ -21,7 +21,7 @@ export function symptomOf(runner: Runner, tests: readonly TestEntry[], output: s
   const failed = tests.filter((test) => test.status === 'failed')
   const described = failed.slice(0, MAX_DESCRIBED).filter((test) => test.message.trim() !== '')
   const share = Math.floor(MAX_RAW / Math.max(described.length, 1)) - 2
-  const texts = described.map((test) => describe(test).slice(0, share))
+  const texts = described.map((test) => headAndTail(describe(test), share))
   const raw = texts.length > 0 ? texts.join('\n\n') : output
   return {
     raw,

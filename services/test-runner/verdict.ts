@@ -1,4 +1,5 @@
 import type { UnusableTests } from '../../shared/contracts/tests.ts'
+import { headAndTail } from '../../shared/symptom.ts'
 import type { TestCommand } from './command-line.ts'
 import { relativePaths } from './output.ts'
 import type { RawReport, TestEntry } from './report.ts'
@@ -13,6 +14,9 @@ type Ended = {
   output: string
   config: TestRunConfig
 }
+
+/** Of one test; the report of the baseline is kept. Characters. */
+const MAX_MESSAGE = 16_000
 
 const NO_TESTS =
   /no tests? (found|files? found|ran|specified|to run)|could not find '|no test suite found|Ran 0 tests/i
@@ -52,7 +56,7 @@ export function judge(ended: Ended): Omit<CompletedTests, 'commands'> | Unusable
   if (doubt) return unusable(doubt.reason, doubt.message)
   const tests = parsed.tests.map((test) => ({
     ...test,
-    message: relativePaths(test.message, report.root),
+    message: headAndTail(relativePaths(test.message, report.root), MAX_MESSAGE),
   }))
   const exitCode = report.exitCode ?? 1
   const shown = output || failureList(tests)
@@ -76,7 +80,7 @@ function doubtOf(
   }
   if (ran === 0 && (exitCode === 0 || exitCode === 5 || NO_TESTS.test(output))) {
     const message =
-      tests.length > 0 ? `${display} skipped all ${tests.length} tests` : noTests(display)
+      tests.length > 0 ? `${display} skipped every test (${tests.length})` : noTests(display)
     return { reason: 'no_tests_found', message }
   }
   if (failed === 0 && exitCode !== 0) {

@@ -3,6 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { killAbandoned } from '../../services/test-runner/process-tree.ts'
+import { removeAbandonedFolders } from '../../services/test-runner/test-folder.ts'
 import { redisSocketPath } from '../../shared/config.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import { ask } from '../../shared/queue/ask.ts'
@@ -39,6 +41,8 @@ afterEach(async () => {
   await producer.close()
   connection.disconnect()
   await redis.stop()
+  await killAbandoned(home)
+  await removeAbandonedFolders(home)
   await rm(home, { recursive: true, force: true })
 })
 

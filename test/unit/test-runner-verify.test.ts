@@ -1,9 +1,14 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lt } from 'semver'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeVersionOn } from '../../services/test-runner/programs.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import { patchHash } from '../../shared/contracts/patch.ts'
-import { fixture, hasPytest, makeRun, type TestedRun } from '../support/test-runner.ts'
+import { fixture, hasPytest, makeRun, pathEnv, type TestedRun } from '../support/test-runner.ts'
+
+/** The Node of the person who runs these tests; it may be older than ours. */
+const hasOldNode = lt((await nodeVersionOn(pathEnv)) ?? '99.0.0', '22.18.0')
 
 const SOURCE = 'src/origins.mjs'
 const TEST = 'test/origins.test.mjs'
@@ -216,8 +221,21 @@ describe('tests that give no verdict', () => {
     expect(await baselineOf(code)).toMatchObject({
       kind: 'unusable',
       reason: 'no_tests_found',
-      message: 'node --test skipped all 1 tests',
+      message: 'node --test skipped every test (1)',
     })
+  })
+
+  it.skipIf(!hasOldNode)('are in TypeScript, with a Node that does not read it', async () => {
+    const run = await makeRun({ 'a.test.ts': "import 'node:test'\n" })
+    try {
+      expect(await run.baseline()).toMatchObject({
+        kind: 'unusable',
+        reason: 'no_tests_found',
+        message: expect.stringContaining('"engines": {"node": ">=22.18"}'),
+      })
+    } finally {
+      await run.remove()
+    }
   })
 
   it('are not there in an empty workspace', async () => {
