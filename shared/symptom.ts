@@ -129,8 +129,8 @@ const AT_LINE_START = new RegExp(
 const AFTER_LOCATION = new RegExp(`^\\S+:\\d*:? ${ERROR_NAME}$`, 'm')
 const ANYWHERE = new RegExp(`\\b${ERROR_NAME}\\b`)
 const PANIC = /^\s*panic: |\bpanicked at\b/m
-/** jest throws plain errors from its matchers. */
-const MATCHER = /^\s*Error: expect\(/m
+/** jest throws plain errors from its matchers and rewrites those of node:assert. */
+const MATCHER = /^\s*(?:Error: expect\(|assert(?:\.\w+)?\(received)/m
 
 /**
  * The name of the first error class in a failure's text, such as `TypeError`, without its module;
@@ -141,7 +141,7 @@ export function errorTypeOf(text: string): string {
   const found = [AT_LINE_START, AFTER_LOCATION, PANIC, ANYWHERE]
     .map((pattern) => pattern.exec(plain))
     .find((match) => match !== null)
-  if (!found) return 'TestFailure'
-  const name = found[1] ?? 'panic'
-  return name === 'Error' && MATCHER.test(plain) ? 'AssertionError' : name
+  const name = found ? (found[1] ?? 'panic') : 'TestFailure'
+  const isPlain = name === 'Error' || name === 'TestFailure'
+  return isPlain && MATCHER.test(plain) ? 'AssertionError' : name
 }

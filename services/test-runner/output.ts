@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 /** What a model and a person get to read of an output. Characters. */
@@ -9,7 +10,8 @@ const MAX_SHOWN = 8_000
  */
 export function shownOutput(output: string, root: string, reportFile: string): string {
   const lines = stripVTControlCharacters(output).split(/\r\n|\n|\r/)
-  const own = lines.filter((line) => !line.includes(reportFile)).join('\n')
+  const report = basename(reportFile)
+  const own = lines.filter((line) => !line.includes(report)).join('\n')
   const text = relativePaths(own, root).trim()
   if (text.length <= MAX_SHOWN) return text
   const end = text.slice(-MAX_SHOWN)

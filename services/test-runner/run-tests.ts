@@ -1,6 +1,3 @@
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
-import picomatch from 'picomatch'
 import type { Config } from '../../shared/config.ts'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
@@ -10,14 +7,16 @@ import type { RunFiles } from '../../shared/run-files.ts'
 import type { TestCommand } from './command-line.ts'
 import { discoverCommands, nodeRangeOf, workspaceFiles } from './discover.ts'
 import { testEnvironment } from './environment.ts'
+import { expandGlobs } from './expand-globs.ts'
 import { shownOutput } from './output.ts'
 import { newMark } from './process-tree.ts'
 import { findProgram } from './programs.ts'
-import type { RawReport, TestEntry } from './report.ts'
+import { readReport } from './read-report.ts'
+import type { TestEntry } from './report.ts'
 import { type CommandResult, runCommand } from './run-command.ts'
 import { runners } from './runners/all.ts'
 import { makeTestFolder, type TestFolder } from './test-folder.ts'
-import { judge } from './verdict.ts'
+import { judge, type Verdict } from './verdict.ts'
 
 export type TestRunRequest = {
   files: RunFiles
@@ -44,8 +43,6 @@ export type TestRunConfig = Pick<Config, 'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_
 
 /** A runner's own report may come on stdout and is longer than what people read. */
 const REPORT_ON_STDOUT = 16
-/** It is parsed at one go, and the job's lock has to be renewed meanwhile. */
-const MAX_REPORT_BYTES = 32_000_000
 
 /** Runs a test command on a fresh copy of a run's base, with a patch on it, and removes the copy. */
 export async function runTests(
@@ -87,11 +84,11 @@ async function runIn(
   env: Record<string, string>,
   { manifest, signal }: TestRunRequest,
   config: TestRunConfig,
-): Promise<Omit<CompletedTests, 'commands'> | UnusableTests> {
+): Promise<Verdict> {
   const adapter = runners[command.runner]
   const { reportFile } = folder
   const args = expandGlobs(command, manifest)
-  const [name, ...rest] = adapter.invocation({ args, reportFile }).argv
+  const [name, ...rest] = adapter.argv({ args, reportFile })
   const program = await findProgram(name, env.PATH ?? '')
   if (!program) {
     return unusable('runner_missing', `${name} was not found: ${adapter.installHint}`)
@@ -118,42 +115,12 @@ function readable(runner: Runner, result: CommandResult): string {
   return [adapter.readableOutput(result.stdout), result.stderr].join('\n')
 }
 
-function withTypeScriptHint<T extends { kind: string }>(
-  verdict: T | UnusableTests,
-  command: TestCommand,
-  manifest: Manifest,
-): T | UnusableTests {
-  const isEmpty = 'reason' in verdict && verdict.reason === 'no_tests_found'
+function withTypeScriptHint(verdict: Verdict, command: TestCommand, manifest: Manifest): Verdict {
   const hasTypeScript = manifest.files.some((file) => /[._-]test\.[mc]?ts$/.test(file.path))
-  if (!isEmpty || command.runner !== 'node' || !hasTypeScript) return verdict
+  if (verdict.kind === 'completed' || verdict.reason !== 'no_tests_found') return verdict
+  if (command.runner !== 'node' || !hasTypeScript) return verdict
   const hint = 'Node before 22.18 runs no tests in TypeScript: say "engines": {"node": ">=22.18"}'
   return { ...verdict, message: `${verdict.message}; ${hint} in package.json` }
-}
-
-/** Shells expand what npm scripts leave unquoted, and Node 20 expands nothing. */
-function expandGlobs({ runner, args }: TestCommand, manifest: Manifest): string[] {
-  if (runner !== 'node' && runner !== 'pytest') return args
-  const paths = manifest.files.map((file) => file.path)
-  return args.flatMap((arg) => {
-    if (arg.startsWith('-') || !/[*?{]/.test(arg)) return [arg]
-    const matches = picomatch(arg.replace(/^\.\//, ''))
-    const matching = paths.filter((path) => matches(path))
-    return matching.length > 0 ? matching : [arg]
-  })
-}
-
-/** The tests could write anything in the report's place: a link, a pipe, a file without end. */
-async function readReport(path: string): Promise<RawReport['file']> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  const handle = await open(path, flags).catch(() => null)
-  if (!handle) return null
-  try {
-    const { size } = await handle.stat()
-    const isFile = (await handle.stat()).isFile()
-    return isFile && size <= MAX_REPORT_BYTES ? await handle.readFile('utf8') : null
-  } finally {
-    await handle.close()
-  }
 }
 
 function unusable(reason: UnusableTests['reason'], message: string): UnusableTests {

@@ -35,7 +35,7 @@ export async function makeTestFolder(
     workspace: join(root, 'w', basename(manifest.workspace) || 'workspace'),
     home: join(root, 'home'),
     temporary: join(root, 'tmp'),
-    reportFile: join(root, 'report'),
+    reportFile: join(root, 'astra-test-report'),
     remove,
   }
   try {

@@ -7,6 +7,8 @@ import type { CommandResult } from './run-command.ts'
 import type { CompletedTests, TestRunConfig } from './run-tests.ts'
 import { runners } from './runners/all.ts'
 
+export type Verdict = Omit<CompletedTests, 'commands'> | UnusableTests
+
 type Ended = {
   command: TestCommand
   report: RawReport
@@ -26,7 +28,7 @@ const MODULE_MISSING = /No module named '?(pytest)\b/
  * Takes a run's report for a verdict, or says why it is none: a report that is missing, that
  * disagrees with the exit code, or that names no test proves nothing.
  */
-export function judge(ended: Ended): Omit<CompletedTests, 'commands'> | UnusableTests {
+export function judge(ended: Ended): Verdict {
   const { command, report, end, output, config } = ended
   const { display, runner } = command
   const unusable = (reason: UnusableTests['reason'], message: string): UnusableTests => ({

@@ -137,6 +137,7 @@ describe('errorTypeOf', () => {
     ['panic: runtime error: index out of range [3] with length 3', 'panic'],
     ["thread 'tests::adds' panicked at src/lib.rs:9:9:\nassertion failed", 'panic'],
     ['Error: expect(received).toBe(expected) // Object.is equality', 'AssertionError'],
+    ['assert.deepEqual(received, expected)\n\nExpected value', 'AssertionError'],
     ['Error: socket hang up', 'Error'],
     ['    cart_test.go:9: got 2, want 3', 'TestFailure'],
     ['', 'TestFailure'],

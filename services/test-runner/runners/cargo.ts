@@ -12,9 +12,7 @@ import type { TestRunnerAdapter } from './runner.ts'
 /** cargo has no stable report: its text tells what failed, and no proof rests on it. */
 export const cargoRunner: TestRunnerAdapter = {
   installHint: 'install Rust, see https://rustup.rs',
-  invocation: ({ args }) => ({
-    argv: ['cargo', 'test', '--offline', '--no-fail-fast', '--color=never', ...args],
-  }),
+  argv: ({ args }) => ['cargo', 'test', '--offline', '--no-fail-fast', '--color=never', ...args],
   parse,
 }
 

@@ -25,7 +25,7 @@ const FRAMING = /^(=== (RUN|PAUSE|CONT|NAME)|--- (FAIL|PASS|SKIP))/
 export const goRunner: TestRunnerAdapter = {
   installHint: 'install Go, see https://go.dev/dl',
   // Without -count=1 results come from a cache.
-  invocation: ({ args }) => ({ argv: ['go', 'test', '-json', '-count=1', ...args] }),
+  argv: ({ args }) => ['go', 'test', '-json', '-count=1', ...args],
   parse,
   readableOutput: (stdout) =>
     eventsOf(stdout)

@@ -23,9 +23,14 @@ const reportSchema = z.object({ tests: z.array(testSchema), failures: z.array(te
 
 export const mochaRunner: TestRunnerAdapter = {
   installHint: 'run `npm install` in the workspace: mocha is not in its node_modules',
-  invocation: ({ args, reportFile }) => ({
-    argv: ['mocha', ...args, '--reporter', 'json', '--reporter-option', `output=${reportFile}`],
-  }),
+  argv: ({ args, reportFile }) => [
+    'mocha',
+    ...args,
+    '--reporter',
+    'json',
+    '--reporter-option',
+    `output=${reportFile}`,
+  ],
   parse,
 }
 

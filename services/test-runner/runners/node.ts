@@ -31,17 +31,15 @@ const endSchema = z.object({ end: z.literal(true) })
 
 export const nodeRunner: TestRunnerAdapter = {
   installHint: 'install Node.js, see https://nodejs.org',
-  invocation: ({ args, reportFile }) => ({
-    argv: [
-      'node',
-      '--test',
-      '--test-reporter=spec',
-      '--test-reporter-destination=stdout',
-      `--test-reporter=${reporter}`,
-      `--test-reporter-destination=${reportFile}`,
-      ...args,
-    ],
-  }),
+  argv: ({ args, reportFile }) => [
+    'node',
+    '--test',
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${reporter}`,
+    `--test-reporter-destination=${reportFile}`,
+    ...args,
+  ],
   parse,
 }
 

@@ -55,20 +55,18 @@ const parser = new XMLParser({
 
 export const pytestRunner: TestRunnerAdapter = {
   installHint: 'install pytest, for instance with `python -m pip install pytest`',
-  invocation: ({ args, reportFile }) => ({
-    argv: [
-      'python',
-      '-m',
-      'pytest',
-      ...args,
-      '--color=no',
-      // Without it one file that does not load keeps all others from running.
-      '--continue-on-collection-errors',
-      '-o',
-      'junit_family=xunit1',
-      `--junitxml=${reportFile}`,
-    ],
-  }),
+  argv: ({ args, reportFile }) => [
+    'python',
+    '-m',
+    'pytest',
+    ...args,
+    '--color=no',
+    // Without it one file that does not load keeps all others from running.
+    '--continue-on-collection-errors',
+    '-o',
+    'junit_family=xunit1',
+    `--junitxml=${reportFile}`,
+  ],
   parse,
 }
 

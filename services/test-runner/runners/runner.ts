@@ -1,18 +1,12 @@
 import type { ParsedReport, RawReport } from '../report.ts'
 
-export type Invocation = {
-  /** The program by name, found on the PATH of the tests' environment, and its arguments. */
-  argv: readonly [string, ...string[]]
-  env?: Record<string, string>
-}
-
 /** How one test runner is started and how its report is read. */
 export type TestRunnerAdapter = {
   /**
-   * The command that runs the tests and writes its report to `reportFile`. `args` are the
-   * workspace's own.
+   * The command that runs the tests and writes its report to `reportFile`: a program by name, found
+   * on the PATH of the tests' environment, and its arguments. `args` are the workspace's own.
    */
-  invocation(input: { args: readonly string[]; reportFile: string }): Invocation
+  argv(input: { args: readonly string[]; reportFile: string }): readonly [string, ...string[]]
   /** Tolerant of anything: what is not a report of this runner is unreadable, never an exception. */
   parse(report: RawReport): ParsedReport
   /** What a person does when the program is not there. */

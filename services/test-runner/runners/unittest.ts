@@ -27,7 +27,7 @@ const endSchema = z.object({ end: z.literal(true) })
 
 export const unittestRunner: TestRunnerAdapter = {
   installHint: 'install Python 3, see https://www.python.org',
-  invocation: ({ args, reportFile }) => ({ argv: ['python', module, reportFile, ...args] }),
+  argv: ({ args, reportFile }) => ['python', module, reportFile, ...args],
   parse,
 }
 
