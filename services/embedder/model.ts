@@ -53,6 +53,9 @@ function readJson(folder: string, file: string): unknown {
 
 async function loadSession(folder: string): Promise<InferenceSession> {
   const path = existing(folder, files.weights)
+  // The runtime would write files of its own into the temporary and the cache folder, for a
+  // collector that nobody here asked for.
+  process.env.ORT_DISABLE_TELEMETRY = '1'
   try {
     // One thread a process: two processes of one thread did more than one process of two, and the
     // threads of a larger pool spin while they wait, which robs the tests that run beside them.

@@ -48,15 +48,15 @@ export const runReasonSchema = z.enum([
 ])
 export type RunReason = z.infer<typeof runReasonSchema>
 
-/** Exit codes of the CLI, one for each end status. 1 is a fault, 2 wrong usage, 130 an interrupt. */
+/** Exit codes of the CLI, one for each end status. 1 is a fault of ours, 2 wrong usage, 130 an interrupt. */
 export const exitCodes: Record<RunStatus, number> = {
   fixed: 0,
-  failed: 1,
   not_fixed: 3,
   nothing_to_fix: 4,
   limit_reached: 5,
   refused: 6,
   cancelled: 7,
+  failed: 8,
 }
 
 export const runLimitsSchema = z.strictObject({

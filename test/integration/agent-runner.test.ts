@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -112,7 +112,7 @@ describe('a live run', () => {
     const { call_id: _, ...nameless } = functionCall('list_project_files', {})
     const first = await run(inTurn({ output: [nameless] }))
     expect(first.view).toMatchObject({ status: 'failed', reason: 'model_output_invalid' })
-    expect(first.code).toBe(1)
+    expect(first.code).toBe(8)
     const second = await run(inTurn({ output: [] }))
     expect(second.view).toMatchObject({ status: 'failed', reason: 'model_output_invalid' })
   })
@@ -151,6 +151,49 @@ describe('a live run', () => {
     )
     expect(outputs(bodies[2])[store.call_id]).toContain('confirmed_fix_gate')
     expect(view.stored_memory_id).toBeNull()
+  })
+
+  it('applies the repair and leaves out what was changed in the tests, and stores with the receipt', async () => {
+    const testFile = 'test/catalog.test.ts'
+    const repair = functionCall('apply_edit', {
+      path: 'src/settings.ts',
+      old_text: 'raw.split(",")',
+      new_text: 'raw.split(",").map((each) => each.trim())',
+    })
+    const tampering = functionCall('apply_edit', {
+      path: testFile,
+      old_text: 'import assert from "node:assert/strict";',
+      new_text: 'import assert from "node:assert";',
+    })
+    const tests = functionCall('run_tests', { command: 'node --test' })
+    const store = functionCall('store_fix_memory', {
+      fix_description: 'Trim the parts of the comma-separated setting.',
+      error_type: 'AssertionError',
+      file_paths: ['src/settings.ts'],
+      outcome: 'node passed with exit code 0',
+    })
+    const { view, bodies } = await run(
+      inTurn(
+        { output: [searchCall(), wait()] },
+        { output: [repair, tampering, tests] },
+        { output: [store] },
+      ),
+    )
+    expect(JSON.parse(outputs(bodies[2])[tampering.call_id] ?? '')).toMatchObject({ edited: true })
+    expect(JSON.parse(outputs(bodies[2])[tests.call_id] ?? '')).toMatchObject({
+      confirmed_outcome: 'node passed with exit code 0',
+    })
+    const stored = JSON.parse(outputs(bodies[3])[store.call_id] ?? '')
+    expect(view).toMatchObject({
+      status: 'fixed',
+      applied: true,
+      dropped_paths: [testFile],
+      stored_memory_id: stored.memory_id,
+    })
+    expect(view.patch).toContain('src/settings.ts')
+    expect(view.patch).not.toContain(testFile)
+    const kept = await readFile(join(view.workspace, testFile), 'utf8')
+    expect(kept).toBe(await readFile(join(template, testFile), 'utf8'))
   })
 
   it('repeats a request that failed and pays for the one that was answered', async () => {

@@ -1,17 +1,20 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { QueueEvents } from 'bullmq'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { bundledModel, type Embed, loadModel } from '../../services/embedder/model.ts'
-import { redisSocketPath } from '../../shared/config.ts'
+import { productRoot, redisSocketPath } from '../../shared/config.ts'
 import { encodeVector } from '../../shared/contracts/vector.ts'
 import { ask } from '../../shared/queue/ask.ts'
 import { connect, KEY_PREFIX } from '../../shared/queue/connection.ts'
 import { createProducer, flowJob, type Producer } from '../../shared/queue/producer.ts'
 import { startRedis } from '../support/redis.ts'
 import { failToStart, type ServiceProcess, startService } from '../support/service-process.ts'
+
+const modelModule = join(productRoot, 'services/embedder/model.ts')
 
 let embed: Embed
 beforeAll(async () => {
@@ -63,6 +66,20 @@ async function vectorsOf(texts: string[]): Promise<string[]> {
   for (const text of texts) vectors.push(encodeVector(await embed(text)))
   return vectors
 }
+
+it('leaves no files of the inference runtime in the temporary or the home folder', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'astra-ort-'))
+  undo.push(() => rm(folder, { recursive: true, force: true }))
+  const program = `
+    const { loadModel, bundledModel } = await import(${JSON.stringify(modelModule)})
+    await (await loadModel(bundledModel))('a text')`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
+    stdio: 'inherit',
+  })
+  expect((await once(child, 'exit'))[0]).toBe(0)
+  expect(await readdir(folder, { recursive: true })).toEqual([])
+})
 
 it('answers a job with the vectors of its texts, in order', async () => {
   await startEmbedder()

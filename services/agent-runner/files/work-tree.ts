@@ -32,6 +32,11 @@ export async function currentPatch(files: RunFiles, journal: Journal): Promise<P
   return { files: changed.filter((file) => sha256(file.after) !== file.before) }
 }
 
+/** The patch without what it changes in protected files: the proof left that out too. */
+export function withoutDropped(patch: Patch, dropped: readonly string[]): Patch {
+  return { files: patch.files.filter((file) => !dropped.includes(file.path)) }
+}
+
 /** A patch as a unified diff against the base, and its hash; nulls for an empty patch. */
 export async function describePatch(
   files: RunFiles,

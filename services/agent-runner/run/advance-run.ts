@@ -1,8 +1,15 @@
 import type { Logger } from 'pino'
-import { runFiles, writeFileAtomic } from '../../../shared/run-files.ts'
+import type { Patch } from '../../../shared/contracts/patch.ts'
+import { runFiles, savePatch, writeFileAtomic } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
-import { currentPatch, describePatch, ensureWorkTree } from '../files/work-tree.ts'
-import { BASELINE, PREFETCH, treeVersion, verifyKey } from '../journal/conversation.ts'
+import { currentPatch, describePatch, ensureWorkTree, withoutDropped } from '../files/work-tree.ts'
+import {
+  BASELINE,
+  currentVerification,
+  PREFETCH,
+  treeVersion,
+  verifyKey,
+} from '../journal/conversation.ts'
 import type { Journal } from '../journal/journal.ts'
 import { nextStep, type Step } from '../journal/next-step.ts'
 import { attemptCost, observedSymptom, viewOf } from '../journal/run-view.ts'
@@ -30,7 +37,7 @@ export async function advanceRun(deps: Deps, runId: string, context: Context): P
     const step = nextStep(journal)
     const run: Run = { runId, files, journal }
     if (step.kind === 'wait') return publish(deps, run)
-    if (step.kind === 'ended') return conclude(deps, run)
+    if (step.kind === 'ended') return conclude(deps, run, context.log)
     await perform(deps, run, step, context)
   }
 }
@@ -85,17 +92,28 @@ async function beginOwn(
 
 async function publish(deps: Deps, run: Run): Promise<void> {
   if (!run.journal.start) return
-  const patch =
-    run.journal.edits.size > 0 ? await currentPatch(run.files, run.journal) : { files: [] }
+  const patch = await offeredPatch(run)
   await deps.journal.publish(viewOf(run.journal, await describePatch(run.files, patch)))
 }
 
+/** What the run offers to its workspace: the tree's changes, apart from those that the proof dropped. */
+async function offeredPatch(run: Run): Promise<Patch> {
+  if (run.journal.edits.size === 0) return { files: [] }
+  const patch = await currentPatch(run.files, run.journal)
+  return withoutDropped(patch, currentVerification(run.journal)?.dropped_paths ?? [])
+}
+
 /** Leaves behind what people need of an ended run. All of it may be repeated. */
-async function conclude(deps: Deps, run: Run): Promise<void> {
-  if (run.journal.edits.size > 0) await savedPatch(run)
+async function conclude(deps: Deps, run: Run, log: Logger): Promise<void> {
   await settleAll(deps, run)
+  const patch = await offeredPatch(run).catch((error): Patch => {
+    // Its folder was removed: the run has ended all the same, and must not be woken for ever.
+    log.error({ err: error }, 'the patch of an ended run cannot be read')
+    return { files: [] }
+  })
+  if (patch.files.length > 0) await savePatch(run.files, patch)
   await writeFileAtomic(run.files.transcript, transcriptOf(run.journal))
-  await publish(deps, run)
+  await deps.journal.publish(viewOf(run.journal, await describePatch(run.files, patch)))
   await deps.journal.retire(run.runId)
 }
 
