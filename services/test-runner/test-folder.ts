@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
@@ -7,6 +7,7 @@ import type { RunFiles } from '../../shared/run-files.ts'
 import { materialise } from '../../shared/workspace.ts'
 import { applyPatch } from './apply-patch.ts'
 import { isAbandoned, ownerOf } from './process-tree.ts'
+import { removeFolder } from './remove-folder.ts'
 
 const NAME = 'astra-test-'
 
@@ -30,7 +31,7 @@ export async function makeTestFolder(
   const created = await mkdtemp(join(tmpdir(), `${NAME}${ownerOf(home, process.pid)}-`))
   // Runners report real paths.
   const root = await realpath(created)
-  const remove = () => rm(root, { recursive: true, force: true, maxRetries: 3 })
+  const remove = () => removeFolder(root)
   const folder = {
     workspace: join(root, 'w', basename(manifest.workspace) || 'workspace'),
     home: join(root, 'home'),
@@ -54,6 +55,6 @@ export async function makeTestFolder(
 export async function removeAbandonedFolders(home: string): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const abandoned = name.startsWith(NAME) && isAbandoned(name.slice(NAME.length), home)
-    if (abandoned) await rm(join(tmpdir(), name), { recursive: true, force: true, maxRetries: 3 })
+    if (abandoned) await removeFolder(join(tmpdir(), name))
   }
 }

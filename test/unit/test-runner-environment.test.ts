@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -70,6 +70,14 @@ describe('testEnvironment', () => {
 describe('a test folder', () => {
   it('is removed with everything in it', async () => {
     await environment(null)
+    await folder.remove()
+    await expect(readdir(dirname(folder.home))).rejects.toThrow('ENOENT')
+  })
+
+  it.skipIf(process.getuid?.() === 0)('is removed when tests made it read-only', async () => {
+    await environment(null)
+    await mkdir(join(folder.temporary, 'locked', 'deep'), { recursive: true })
+    await chmod(join(folder.temporary, 'locked'), 0o500)
     await folder.remove()
     await expect(readdir(dirname(folder.home))).rejects.toThrow('ENOENT')
   })
