@@ -131,11 +131,8 @@ describe('the stand-in and the official client', () => {
     const first = await begin()
     const second = await goOn(first, [answer(first, 'list_project_files', listed)])
     expect(callsOf(second).map((call) => call.name)).toEqual(['read_file'])
-    const read = answer(
-      second,
-      'read_file',
-      '{"path":"src/a.ts","content":"export const a = 1\\n"}',
-    )
+    const content = "export const list = (text: string) => text.split(',')\n"
+    const read = answer(second, 'read_file', JSON.stringify({ path: 'src/a.ts', content }))
     const third = await goOn(second, [read])
     expect(callsOf(third).map((call) => call.name)).toEqual(['wait_for_tasks'])
     const found = answer(first, 'search_codebase_memory', 'No relevant confirmed fixes found.')

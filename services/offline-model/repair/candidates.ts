@@ -25,16 +25,15 @@ export type Candidate = {
 /** All edits that the templates know for a file, without repetitions, in the order of the file. */
 export function candidatesFor(source: Source, project: Project): Candidate[] {
   const functions = functionsOf(source)
-  const seen = new Set<string>()
-  const found: Candidate[] = []
+  const found = new Map<string, Candidate>()
   for (const family of families) {
     for (const proposal of family.propose(source, project)) {
       const key = `${proposal.start}:${proposal.end}:${proposal.text}`
-      if (seen.has(key)) continue
-      seen.add(key)
+      // Where two templates know the same edit, the one that is surer of it describes it.
+      if ((found.get(key)?.prior ?? 0) >= proposal.prior) continue
       const edit = uniqueEdit(source.text, proposal)
       if (!edit) continue
-      found.push({
+      found.set(key, {
         path: source.path,
         ...edit,
         kind: proposal.kind,
@@ -49,7 +48,7 @@ export function candidatesFor(source: Source, project: Project): Candidate[] {
       })
     }
   }
-  return found.sort((a, b) => a.offset - b.offset)
+  return [...found.values()].sort((a, b) => a.offset - b.offset)
 }
 
 /** What the templates may know of all files together. */

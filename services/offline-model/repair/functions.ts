@@ -54,7 +54,9 @@ function scriptBodyEnd(code: string, headerEnd: number): number | null {
   const bracketed = code.charAt(headerEnd - 1) === '('
   const close = bracketed ? closingBracket(code, headerEnd - 1) + 1 : headerEnd
   if (close === 0) return null
-  const intro = bracketed ? /^\s*(?::[^{};=]+(?:\{[^{}]*\}[^{};=]*)?)?(=>)?\s*/ : /^\s*/
+  const intro = bracketed
+    ? /^\s*(?::[^{};=]+(?:\{[^{}]*\}(?=[^{};=\n]*(?:=>|\{))[^{};=]*)?)?(=>)?\s*/
+    : /^\s*/
   const arrow = intro.exec(code.slice(close))
   const bodyStart = close + (arrow?.[0].length ?? 0)
   if (code.charAt(bodyStart) === '{') {

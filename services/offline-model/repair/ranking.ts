@@ -21,6 +21,9 @@ export type Score = {
 
 export type Ranked = { candidate: Candidate; source: Source; score: number; factors: Score }
 
+/** What is left of a kind's score after each try of that kind that did not help. */
+const FAILED_KIND = 0.8
+
 /** Untried edits for the given texts, most promising first. Equal input gives equal order. */
 export function rankCandidates(history: History, contents: ReadonlyMap<string, string>): Ranked[] {
   const sources = [...contents].flatMap(([path, text]) => {
@@ -35,11 +38,18 @@ export function rankCandidates(history: History, contents: ReadonlyMap<string, s
   )
   const project = projectOf(editable)
   const tried = new Set(history.tried.map(editKey))
-  return editable
-    .flatMap((source) => candidatesFor(source, project).map((candidate) => ({ candidate, source })))
+  const known = editable.flatMap((source) =>
+    candidatesFor(source, project).map((candidate) => ({ candidate, source })),
+  )
+  const failedKinds = Map.groupBy(
+    known.filter(({ candidate }) => tried.has(editKey(candidate))),
+    ({ candidate }) => candidate.kind,
+  )
+  return known
     .filter(({ candidate }) => !tried.has(editKey(candidate)))
     .map(({ candidate, source }) => {
       const factors = scoreOf(candidate, source)
+      factors.tried *= FAILED_KIND ** (failedKinds.get(candidate.kind)?.length ?? 0)
       const score = Object.values(factors).reduce((product, factor) => product * factor, 1)
       return { candidate, source, score, factors }
     })

@@ -38,7 +38,11 @@ export function functionReach(
   }
   return (candidate) => {
     if (candidate.functionName === null) return OUTSIDE_FUNCTIONS
-    const depth = depths.get(candidate.functionName)
+    const depth =
+      depths.get(candidate.functionName) ?? (isConstructor(candidate.functionName) ? 1 : undefined)
     return depth === undefined ? UNREACHED : Math.max(0.6, 1 - PER_CALL * depth)
   }
 }
+
+/** A constructor is run by the name of its class. */
+const isConstructor = (name: string) => name === '__init__' || name === 'constructor'

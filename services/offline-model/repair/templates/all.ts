@@ -16,7 +16,7 @@ import { sorting } from './sorting.ts'
 import { stringNormalisation } from './string-normalisation.ts'
 import { truthiness } from './truthiness.ts'
 
-/** The library of repairs; where two know the same edit, the first one's words describe it. */
+/** The library of repairs. */
 export const families: readonly Family[] = [
   stringNormalisation,
   bounds,

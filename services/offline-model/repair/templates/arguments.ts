@@ -18,7 +18,7 @@ const rules: Rule[] = [
         args.length < 2 ||
         args.length > 4 ||
         defines ||
-        args.some((arg) => /=>|=(?!=)|:/.test(arg))
+        args.some((arg) => /=>|=(?!=)|:| for /.test(arg))
       )
         return null
       return args.slice(1).map((_, index) => {
@@ -35,7 +35,10 @@ const rules: Rule[] = [
     prior: 0.2,
     clues: ['sign', 'number', 'arguments'],
     why: 'swap the operands',
-    to: (site) => `${site.group('right')} ${site.group('op')} ${site.group('left')}`,
+    to: (site) =>
+      /^\d/.test(site.group('right'))
+        ? null
+        : `${site.group('right')} ${site.group('op')} ${site.group('left')}`,
   },
   {
     kind: 'swapped-branches',

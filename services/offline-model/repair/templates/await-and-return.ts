@@ -99,7 +99,15 @@ const rules: Rule[] = [
     prior: 0.25,
     clues: ['length', 'boundary', 'return', 'number'],
     why: 'return after the loop instead of in its first round',
-    to: ({ whole }) => whole.replace(/^(?: {4}|\t)/, ''),
+    to: ({ whole, source, start }) => {
+      const outer = whole.replace(/^(?: {4}|\t)/, '')
+      const indent = /^\s*/.exec(outer)?.[0] ?? ''
+      const header = source.code
+        .slice(0, start)
+        .split('\n')
+        .findLast((line) => line.startsWith(indent) && /\S/.test(line.charAt(indent.length)))
+      return /^\s*(?:async )?(?:for|while)\b/.test(header ?? '') ? outer : null
+    },
   },
 ]
 

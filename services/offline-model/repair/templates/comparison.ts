@@ -1,4 +1,4 @@
-import { familyOf, type Rule } from '../rule.ts'
+import { familyOf, type Rule, type Site } from '../rule.ts'
 
 const operand = String.raw`[a-zA-Z_][\w.]*(?:\([^()\n]*\)|\[[^[\]\n]+\])?`
 
@@ -22,7 +22,7 @@ const rules: Rule[] = [
     why: 'compare texts without regard to case',
     to: (site) => {
       const [a, op, b] = [site.group('a'), site.group('op'), site.group('b')]
-      if (/^(?:for|if|not|return|and|or)$/.test(a)) return null
+      if (/^(?:for|if|not|return|and|or)$/.test(a) || isLoopHead(site)) return null
       return [
         `${a}.lower() ${op} ${b}.lower()`,
         ...(op.includes('in') ? [`${a}.lower() ${op} ${b}`] : []),
@@ -136,5 +136,9 @@ const rules: Rule[] = [
     ],
   },
 ]
+
+/** `for x in xs` is no comparison. */
+const isLoopHead = ({ source, start }: Site) =>
+  /\bfor (?:\w+, ?)*$/.test(source.code.slice(Math.max(0, start - 60), start))
 
 export const comparison = familyOf('comparison', rules)

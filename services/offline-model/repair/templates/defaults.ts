@@ -9,7 +9,6 @@ function alternatives(value: string, python: boolean): string[] {
   if (value === yes) return [no]
   if (value === no) return [yes]
   if (/^\d+$/.test(value)) return nearNumbers(Number(value))
-  if (/^(['"]).*\1$/.test(value)) return value.length === 2 ? [] : ["''"]
   return value === 'None' || value === 'null' ? ['0', "''", no] : []
 }
 

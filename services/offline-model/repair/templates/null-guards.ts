@@ -32,7 +32,7 @@ const pythonRules: Rule[] = [
   {
     kind: 'count-from-zero',
     language: 'python',
-    find: /(?<map>[a-zA-Z_][\w.]*)\[(?<key>[^[\]\n]+)\] (?<op>[-+])= /dg,
+    find: /(?<map>[a-zA-Z_][\w.]*)\[(?<key>(?:[^[\]\n]|\[[^[\]\n]*\])+)\] (?<op>[-+])= /dg,
     prior: 0.35,
     clues,
     why: 'start from zero when the key is missing',
@@ -44,7 +44,7 @@ const pythonRules: Rule[] = [
   {
     kind: 'setdefault',
     language: 'python',
-    find: /(?<map>[a-zA-Z_][\w.]*)\[(?<key>[^[\]\n]+)\]\.(?<call>append|add|extend|update)\(/dg,
+    find: /(?<map>[a-zA-Z_][\w.]*)\[(?<key>(?:[^[\]\n]|\[[^[\]\n]*\])+)\]\.(?<call>append|add|extend|update)\(/dg,
     prior: 0.4,
     clues,
     why: 'create the entry when the key is missing',

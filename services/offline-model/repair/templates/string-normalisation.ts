@@ -116,37 +116,44 @@ const isPlain = (value: string) =>
     value,
   )
 
-const rules: Rule[] = [
-  {
+/** Lists in one line are written with spaces between their parts; other splits seldom need a trim. */
+function trimPartsRules(separator: RegExp, prior: number): Rule[] {
+  const common = {
     kind: 'trim-parts',
-    language: 'script',
-    find: /\??\.split\(/dg,
     receiver: true,
     call: true,
-    prior: 0.55,
+    prior,
     clues: ['whitespace'],
     why: 'trim surrounding whitespace from each part after splitting',
-    to: ({ whole, source, start }) => {
-      const after = source.code.slice(start + whole.length, start + whole.length + 60)
-      return /^\s*\.map\(\(?(\w+)\)? => \1\.trim\(\)/.test(after)
-        ? null
-        : `${whole}.map((part) => part.trim())`
+  } as const
+  return [
+    {
+      ...common,
+      language: 'script',
+      find: /\??\.split\(/dg,
+      to: ({ whole, args, source, start }) => {
+        const after = source.code.slice(start + whole.length, start + whole.length + 60)
+        const trimmed = /^\s*\.map\(\(?(\w+)\)? => \1\.trim\(\)/.test(after)
+        return trimmed || !separator.test(args[0] ?? '')
+          ? null
+          : `${whole}.map((part) => part.trim())`
+      },
     },
-  },
-  {
-    kind: 'trim-parts',
-    language: 'python',
-    find: /\.split\(/dg,
-    receiver: true,
-    call: true,
-    prior: 0.55,
-    clues: ['whitespace'],
-    why: 'trim surrounding whitespace from each part after splitting',
-    to: (site) =>
-      site.args.length === 0 || has(site, '.strip')
-        ? null
-        : `[part.strip() for part in ${site.whole}]`,
-  },
+    {
+      ...common,
+      language: 'python',
+      find: /\.split\(/dg,
+      to: (site) =>
+        has(site, '.strip') || !separator.test(site.args[0] ?? '')
+          ? null
+          : `[part.strip() for part in ${site.whole}]`,
+    },
+  ]
+}
+
+const rules: Rule[] = [
+  ...trimPartsRules(/^.[,;|:=].$/, 0.55),
+  ...trimPartsRules(/^(?!.[,;|:=].$)./, 0.2),
   {
     kind: 'drop-empty-parts',
     language: 'script',
