@@ -22,6 +22,7 @@ const completedSchema = z.strictObject({
   ),
   exitCode: z.number().int(),
   output: z.string(),
+  ms: z.number().int(),
 })
 
 const baselineFileSchema = z.strictObject({

@@ -14,7 +14,15 @@ export async function baseline(
   const files = runFiles(deps.config.home, payload.run_id)
   const manifest = await readManifest(files)
   const { command, path_env: pathEnv } = payload
-  const request = { files, manifest, command, patch: null, pathEnv, signal: deps.signal }
+  const request = {
+    files,
+    manifest,
+    command,
+    patch: null,
+    baselineMs: null,
+    pathEnv,
+    signal: deps.signal,
+  }
   const run = await runTests(request, deps.config)
   if (run.kind === 'unusable') return run
   await saveBaseline(files, manifest, run)

@@ -16,6 +16,7 @@ import type { TestEntry } from './report.ts'
 import { type CommandResult, runCommand } from './run-command.ts'
 import { runners } from './runners/all.ts'
 import { makeTestFolder, type TestFolder } from './test-folder.ts'
+import { timeLimit } from './time-limit.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 export type TestRunRequest = {
@@ -24,6 +25,8 @@ export type TestRunRequest = {
   /** A display string of `discoverCommands`; null: the first. */
   command: string | null
   patch: Patch | null
+  /** How long the same command took on the base; null before that is known. */
+  baselineMs: number | null
   pathEnv: string
   signal: AbortSignal
 }
@@ -37,6 +40,8 @@ export type CompletedTests = {
   tests: TestEntry[]
   exitCode: number
   output: string
+  /** How long the command took. */
+  ms: number
 }
 
 export type TestRunConfig = Pick<Config, 'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_TEST_OUTPUT_BYTES'>
@@ -82,7 +87,7 @@ async function runIn(
   folder: TestFolder,
   command: TestCommand,
   env: Record<string, string>,
-  { manifest, signal }: TestRunRequest,
+  { manifest, baselineMs, signal }: TestRunRequest,
   config: TestRunConfig,
 ): Promise<Verdict> {
   const adapter = runners[command.runner]
@@ -94,18 +99,21 @@ async function runIn(
     return unusable('runner_missing', `${name} was not found: ${adapter.installHint}`)
   }
   const reportsOnStdout = command.runner === 'go'
+  const limit = timeLimit(config, baselineMs)
+  const started = performance.now()
   const result = await runCommand({
     argv: [program, ...rest],
     cwd: folder.workspace,
     env: { ...env, ...command.env },
     mark: newMark(config.home),
-    timeoutMs: config.ASTRA_TEST_SECONDS * 1000,
+    timeoutMs: limit.ms,
     maxOutputBytes: config.ASTRA_TEST_OUTPUT_BYTES * (reportsOnStdout ? REPORT_ON_STDOUT : 1),
     signal,
   })
   const report = { ...result, file: await readReport(reportFile), root: folder.workspace }
   const output = shownOutput(readable(command.runner, result), folder.workspace, reportFile)
-  const verdict = judge({ command, report, end: result.end, output, config })
+  const ms = Math.round(performance.now() - started)
+  const verdict = judge({ command, report, end: result.end, ms, output, limit, config })
   return withTypeScriptHint(verdict, command, manifest)
 }
 

@@ -1,6 +1,7 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { loadPatch, runFiles } from '../../shared/run-files.ts'
 import { readManifest } from '../../shared/workspace.ts'
+import { loadBaseline } from './baseline-report.ts'
 import { counted, isRed } from './counted.ts'
 import { runTests } from './run-tests.ts'
 import { symptomOf } from './symptom-of.ts'
@@ -15,7 +16,9 @@ export async function run(
   const manifest = await readManifest(files)
   const patch = payload.patch === null ? null : await loadPatch(files, payload.patch)
   const { command, path_env: pathEnv, run_id: runId } = payload
-  const request = { files, manifest, command, patch, pathEnv, signal: deps.signal }
+  const before = await loadBaseline(files, manifest, command)
+  const baselineMs = before?.ms ?? null
+  const request = { files, manifest, command, patch, baselineMs, pathEnv, signal: deps.signal }
   const tests = await runTests(request, deps.config)
   if (tests.kind === 'unusable') return tests
   if (isRed(tests)) {

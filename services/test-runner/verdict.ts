@@ -6,6 +6,7 @@ import type { RawReport, TestEntry } from './report.ts'
 import type { CommandResult } from './run-command.ts'
 import type { CompletedTests, TestRunConfig } from './run-tests.ts'
 import { runners } from './runners/all.ts'
+import type { TimeLimit } from './time-limit.ts'
 
 export type Verdict = Omit<CompletedTests, 'commands'> | UnusableTests
 
@@ -13,7 +14,9 @@ type Ended = {
   command: TestCommand
   report: RawReport
   end: CommandResult['end']
+  ms: number
   output: string
+  limit: TimeLimit
   config: TestRunConfig
 }
 
@@ -29,7 +32,7 @@ const MODULE_MISSING = /No module named '?(pytest)\b/
  * disagrees with the exit code, or that names no test proves nothing.
  */
 export function judge(ended: Ended): Verdict {
-  const { command, report, end, output, config } = ended
+  const { command, report, end, ms, output, limit, config } = ended
   const { display, runner } = command
   const unusable = (reason: UnusableTests['reason'], message: string): UnusableTests => ({
     kind: 'unusable',
@@ -38,12 +41,11 @@ export function judge(ended: Ended): Verdict {
     output,
   })
   if (end === 'timed_out') {
-    const limit = `${config.ASTRA_TEST_SECONDS} s (ASTRA_TEST_SECONDS)`
-    return unusable('tests_timed_out', `${display} was stopped after ${limit}`)
+    return unusable('tests_timed_out', `${display} was stopped after ${limit.text}`)
   }
   if (end === 'output_limit') {
-    const limit = `${config.ASTRA_TEST_OUTPUT_BYTES} bytes (ASTRA_TEST_OUTPUT_BYTES)`
-    return unusable('tests_output_limit', `${display} was stopped: it printed more than ${limit}`)
+    const bytes = `${config.ASTRA_TEST_OUTPUT_BYTES} bytes (ASTRA_TEST_OUTPUT_BYTES)`
+    return unusable('tests_output_limit', `${display} was stopped: it printed more than ${bytes}`)
   }
   if (report.file === null && MODULE_MISSING.test(report.stderr)) {
     return unusable('runner_missing', `pytest was not found: ${runners.pytest.installHint}`)
@@ -62,7 +64,7 @@ export function judge(ended: Ended): Verdict {
   }))
   const exitCode = report.exitCode ?? 1
   const shown = output || failureList(tests)
-  return { kind: 'completed', command: display, runner, tests, exitCode, output: shown }
+  return { kind: 'completed', command: display, runner, tests, exitCode, output: shown, ms }
 }
 
 function doubtOf(

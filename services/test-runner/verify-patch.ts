@@ -63,8 +63,18 @@ export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Pro
   if (applied.files.length === 0) return refused('no_patch', nothingLeft(dropped_paths), known)
 
   const { pathEnv } = request
-  const runRequest = { files, manifest, command, patch: applied, pathEnv, signal: deps.signal }
-  const after = await runTests(runRequest, deps.config)
+  const after = await runTests(
+    {
+      files,
+      manifest,
+      command,
+      patch: applied,
+      baselineMs: before.ms,
+      pathEnv,
+      signal: deps.signal,
+    },
+    deps.config,
+  )
   if (after.kind === 'unusable') return refused('tests_unusable', after.message, known)
   const comparison = compareRuns(before, after)
   const passing_after = comparison.mended.slice(0, MAX_IDS)
@@ -90,8 +100,10 @@ async function baselineOf(
   const { files, manifest, command, pathEnv } = request
   const known = await loadBaseline(files, manifest, command)
   if (known) return known
-  const runRequest = { files, manifest, command, patch: null, pathEnv, signal: deps.signal }
-  const run = await runTests(runRequest, deps.config)
+  const run = await runTests(
+    { files, manifest, command, patch: null, baselineMs: null, pathEnv, signal: deps.signal },
+    deps.config,
+  )
   if (run.kind === 'completed') await saveBaseline(files, manifest, run)
   return run
 }
