@@ -7,11 +7,12 @@ import type { JobContext } from '../../shared/queue/consumer.ts'
 /**
  * The vectors that the job's `embed` child made, in the order of its texts. Throws
  * UnavailableError when the child failed or is missing, MemoryValidationError when it left
- * something else than `count` vectors of the right length.
+ * something else than vectors of the right length, at least `least` and at most `most` of them.
  */
 export async function childVectors(
   { children }: Pick<JobContext, 'children'>,
-  count: number,
+  least: number,
+  most = least,
 ): Promise<Float32Array[]> {
   const [child] = await children()
   if (!child) throw new UnavailableError('the job came without vectors: it has no embed child')
@@ -22,9 +23,10 @@ export async function childVectors(
     throw new MemoryValidationError(`the embedder's answer does not fit: ${text}`)
   }
   const { vectors } = result.data
-  if (vectors.length !== count) {
+  if (vectors.length < least || vectors.length > most) {
+    const wanted = least === most ? `${least}` : `${least} to ${most}`
     throw new MemoryValidationError(
-      `the embedder must give ${count} vectors and gave ${vectors.length}`,
+      `the embedder must give ${wanted} vectors and gave ${vectors.length}`,
     )
   }
   return vectors.map(decodeVector)

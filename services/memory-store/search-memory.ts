@@ -10,9 +10,12 @@ import { errorKey } from './error-key.ts'
 import { proofProblem } from './proof.ts'
 import { RELEVANCE_FLOOR } from './relevance-floor.ts'
 
+/** The words of whoever asks, and for a run the symptom that was observed of it. */
+const MAX_QUERY_VECTORS = 2
+
 /**
- * The live records that are near enough to the query, best first, at most `top_k`. A blank error
- * type filters nothing. Throws UnavailableError when the embedder failed.
+ * The live records that are near enough to the query, or to the symptom observed, best first, at
+ * most `top_k`. A blank error type filters nothing. Throws UnavailableError when the embedder failed.
  */
 export async function searchMemory(
   payload: Payload<'memory', 'search'>,
@@ -21,9 +24,11 @@ export async function searchMemory(
 ): Promise<SearchResult> {
   const { error_type, top_k } = payload
   const errorType = error_type !== null && errorKey(error_type) !== '' ? error_type : null
-  const [vector] = await childVectors(context, 1)
-  if (!vector) throw new Error('childVectors gave another number than asked for')
-  const nearest = await backend.search(vector, { errorType, limit: top_k })
+  const vectors = await childVectors(context, 1, MAX_QUERY_VECTORS)
+  const found = await Promise.all(
+    vectors.map((vector) => backend.search(vector, { errorType, limit: top_k })),
+  )
+  const nearest = bestOf(found.flat()).slice(0, top_k)
   const relevant = nearest.filter((candidate) => candidate.cosine >= RELEVANCE_FLOOR)
   await countShown(backend, relevant, context)
   const trusted = loadTrustedKeys(home)
@@ -44,6 +49,16 @@ export async function searchMemory(
     ),
     searched: await backend.countLive(errorType),
   }
+}
+
+/** Each record once, by its best cosine, best first. */
+function bestOf(candidates: Candidate[]): Candidate[] {
+  const best = new Map<string, Candidate>()
+  for (const candidate of candidates) {
+    const { memory_id } = candidate.record
+    if (candidate.cosine > (best.get(memory_id)?.cosine ?? -1)) best.set(memory_id, candidate)
+  }
+  return [...best.values()].sort((a, b) => b.cosine - a.cosine)
 }
 
 /** A counter that cannot be written (a full disk) is no reason to hold back an answer. */

@@ -7,7 +7,10 @@ import {
   memoryRecordSchema,
 } from './record.ts'
 
-/** The query's vector comes from the job's `embed` child, not from the payload. */
+/**
+ * The vectors come from the job's `embed` child, not from the payload: the query's, and for a run
+ * that of its observed symptom besides. A symptom is nearer to symptoms than words about it are.
+ */
 export const searchPayloadSchema = z.strictObject({
   query: z.string().trim().min(1).max(20_000),
   error_type: z.string().nullable(),

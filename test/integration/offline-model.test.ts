@@ -130,17 +130,16 @@ describe('the stand-in and the official client', () => {
   it('goes on without an async output, takes it later once, and refuses it the second time', async () => {
     const first = await begin()
     const second = await goOn(first, [answer(first, 'list_project_files', listed)])
-    expect(callsOf(second).map((call) => call.name)).toEqual(['read_file'])
-    const content = "export const list = (text: string) => text.split(',')\n"
-    const read = answer(second, 'read_file', JSON.stringify({ path: 'src/a.ts', content }))
-    const third = await goOn(second, [read])
-    expect(callsOf(third).map((call) => call.name)).toEqual(['wait_for_tasks'])
+    expect(callsOf(second).map((call) => call.name)).toEqual(['wait_for_tasks'])
+    const waited = answer(second, 'wait_for_tasks', '{"tasks":[]}')
     const found = answer(first, 'search_codebase_memory', 'No relevant confirmed fixes found.')
-    const fourth = await goOn(third, [found, answer(third, 'wait_for_tasks', '{"tasks":[]}')])
+    const third = await goOn(second, [found, waited])
+    expect(callsOf(third).map((call) => call.name)).toEqual(['read_file'])
+    const content = "export const list = (text: string) => text.split(',')\n"
+    const read = answer(third, 'read_file', JSON.stringify({ path: 'src/a.ts', content }))
+    const fourth = await goOn(third, [read])
     expect(callsOf(fourth).map((call) => call.name)).toContain('run_tests')
-    await expect(
-      goOn(third, [found, found, answer(third, 'wait_for_tasks', '{}')]),
-    ).rejects.toThrow('Duplicate function call output')
+    await expect(goOn(third, [found, read])).rejects.toThrow('Duplicate function call output')
   })
 
   it('refuses a continuation that leaves an ordinary call without output', async () => {
@@ -212,7 +211,7 @@ describe('the stand-in and the official client', () => {
     await kill(service.child)
     service = await startService()
     const second = await goOn(first, [answer(first, 'list_project_files', listed)])
-    expect(callsOf(second).map((call) => call.name)).toEqual(['read_file'])
+    expect(callsOf(second).map((call) => call.name)).toEqual(['wait_for_tasks'])
   })
 
   it('leaves no half-written file behind', async () => {

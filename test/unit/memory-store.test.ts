@@ -232,6 +232,13 @@ describe('search', () => {
     expect(near).toHaveProperty('memory_id', matches[0]?.memory_id)
   })
 
+  it('takes the nearer of the words and the observed symptom, and each record once', async () => {
+    await store(samplePayload(key, 'run-1'), embedded(at(1), at(0)))
+    const payload = { query: 'q', error_type: null, top_k: 10 }
+    const { matches } = await searchMemory(payload, embedded(at(0, 2), at(0.9, 3)), deps)
+    expect(matches.map((match) => match.score)).toEqual([expect.closeTo(0.9, 4)])
+  })
+
   it('answers nothing below the floor', async () => {
     await store(samplePayload(key, 'run-1'), embedded(at(RELEVANCE_FLOOR - 0.01), at(0)))
     expect(await search()).toEqual({ matches: [], searched: 1 })

@@ -57,7 +57,7 @@ async function perform(
     case 'prefetch': {
       const query = observedSymptom(run.journal)?.normalised ?? ''
       const search = { query, error_type: null, top_k: PREFETCH_TOP_K }
-      return beginOwn(deps, run, PREFETCH, searchWork(run.runId, PREFETCH, search))
+      return beginOwn(deps, run, PREFETCH, searchWork(run.runId, PREFETCH, search, query))
     }
     case 'verify': {
       const key = verifyKey(step.tree)

@@ -20,12 +20,15 @@ export async function dispatch(
   )
 }
 
+/** `symptom`: what was observed of the run, normalised; the search takes the nearer of the two. */
 export function searchWork(
   runId: string,
   key: string,
   search: { query: string; error_type: string | null; top_k: number },
+  symptom: string,
 ): FlowJob {
-  const embed = embedWork(runId, key, [normaliseSymptom(search.query)])
+  const texts = new Set([normaliseSymptom(search.query), symptom].filter((text) => text.trim()))
+  const embed = embedWork(runId, key, [...texts])
   return flowJob('memory', 'search', search, jobIdOf('search', runId, key), [embed])
 }
 

@@ -111,7 +111,8 @@ async function workOf(
   switch (parsed.name) {
     case 'search_codebase_memory': {
       const { query, error_type, top_k } = parsed.args
-      return searchWork(run.runId, key, { query, error_type, top_k })
+      const symptom = observedSymptom(run.journal)?.normalised ?? ''
+      return searchWork(run.runId, key, { query, error_type, top_k }, symptom)
     }
     case 'run_tests':
       return testsWork(testEnvironment(run), key, 'run', { command: parsed.args.command, patch })

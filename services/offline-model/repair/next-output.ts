@@ -21,7 +21,7 @@ export function nextOutput(items: readonly Item[], tools: readonly Tool[]): Outp
   if (!offered.has('apply_edit') || !offered.has('run_tests')) return [refuse()]
   const history = readHistory(items)
   if (history.green) return conclude(history, offered)
-  const steps = [prepare, awaitVerdict, search, tryEdit]
+  const steps = [prepare, awaitVerdict, awaitSearch, tryEdit]
   for (const step of steps) {
     const outputs = step(history, tools, offered)
     if (outputs.length > 0) return outputs
@@ -32,7 +32,10 @@ export function nextOutput(items: readonly Item[], tools: readonly Tool[]): Outp
 
 type Step = (history: History, tools: readonly Tool[], offered: ReadonlySet<string>) => Output[]
 
-/** Search and list first, then read; nothing is edited before. */
+/**
+ * Search and list first, then read; nothing is edited before. The answer of the search is waited
+ * for before the first read, because a retrieved fix says what to read.
+ */
 const prepare: Step = (history, tools, offered) => {
   const outputs: Output[] = []
   if (history.search === 'none' && offered.has('search_codebase_memory')) {
@@ -42,6 +45,8 @@ const prepare: Step = (history, tools, offered) => {
     outputs.push({ type: 'call', name: 'list_project_files', args: {} })
   }
   if (outputs.length > 0) return outputs
+  const waiting = awaitSearch(history, tools, offered)
+  if (waiting.length > 0) return waiting
   if (history.trial !== null || stopped(history)) return []
   outputs.push(...reads(history, false))
   if (history.failing === null) outputs.push(testCall(history, tools))
@@ -73,7 +78,7 @@ const awaitVerdict: Step = (history, tools) =>
   history.trial !== null && !history.trialTested ? [testCall(history, tools)] : []
 
 /** An edit needs the answer of the memory search; a refused edit says that it is still missing. */
-const search: Step = (history, _tools, offered) => {
+const awaitSearch: Step = (history, _tools, offered) => {
   const open = history.search === 'open' && history.openTasks.length > 0
   if (!open || !offered.has('wait_for_tasks') || history.waits >= MAX_WAITS) return []
   const args = { task_handles: history.openTasks }
