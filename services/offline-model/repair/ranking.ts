@@ -77,7 +77,7 @@ function scorer(history: History, editable: readonly Source[], tests: readonly S
       (frame) => frame.path === source.path && near(source, candidate, frame.line),
     )
     return {
-      prior: candidate.prior * (mayRunAway(candidate) ? 0.3 : 1),
+      prior: candidate.prior * (mayRunAway(candidate) ? 0.2 : 1),
       file: relevance.get(candidate.path) ?? 0.35,
       place: reach(candidate, source) * (onFrame ? 2.5 : inFrame ? 1.5 : 1),
       clue: 1 + 4 * strongest(candidate.clues, clues),
@@ -91,7 +91,7 @@ function scorer(history: History, editable: readonly Source[], tests: readonly S
 /** A loop that never ends costs the whole time limit of a test run. */
 function mayRunAway({ kind, old_text }: Candidate): boolean {
   const turns = kind === 'direction-of-comparison' || kind === 'arithmetic-operator'
-  return turns && /\bwhile\b|\bfor \(|[-+]= /.test(old_text)
+  return /\bwhile\b/.test(old_text) || (turns && /\bfor \(|[-+]= /.test(old_text))
 }
 
 const strongest = (kinds: readonly Clue[], clues: Clues) =>

@@ -30,11 +30,9 @@ export function functionReach(
     for (const name of fresh) depths.set(name, depth)
     return fresh
   }
-  let wave = visit(tests.names, 0)
+  let wave = [...visit(tests.names, 0), ...visit(tests.fileNames, 1)]
   for (let depth = 1; wave.length > 0; depth += 1) {
-    const called = new Set(wave.flatMap((name) => [...(mentions.get(name) ?? [])]))
-    wave = visit(called, depth)
-    if (depth === 1) wave.push(...visit(tests.fileNames, 1))
+    wave = visit(new Set(wave.flatMap((name) => [...(mentions.get(name) ?? [])])), depth)
   }
   return (candidate) => {
     if (candidate.functionName === null) return OUTSIDE_FUNCTIONS

@@ -1,6 +1,6 @@
 import { functionAt, functionsOf } from '../functions.ts'
 import type { Family, Project, Proposal, Rule } from '../rule.ts'
-import { familyOf } from '../rule.ts'
+import { familyOf, type Site } from '../rule.ts'
 import type { Source } from '../source.ts'
 
 const knownAsync =
@@ -72,7 +72,31 @@ function returnsFor(source: Source, start: number, line: string, indent: string)
   return [{ start, end, text: `return ${text}` }]
 }
 
+/** Calls without an effect, and arithmetic: as a statement of its own the value is lost. */
+const pureCall = String.raw`(?:round|int|str|float|len|sum|min|max|sorted|list|dict|set|tuple|abs|Math\.\w+|Number|String|Object\.(?:keys|values|entries|fromEntries)|JSON\.\w+)\([^\n]*\)`
+const arithmetic = String.raw`[\w.]+ (?:[-+*\/%]|\*\*|===?|!==?|[<>]=?|&&|\|\||and|or) [^\n=]+?`
+
+/** Not a part of an expression that goes over several lines. */
+function isStatement({ source, start, whole }: Site): boolean {
+  const before = source.code.slice(0, start).trimEnd()
+  const after = source.code.slice(start + whole.length).trimStart()
+  const open = source.language === 'python' ? /[([{,=+\-*/<>|&\\]$/ : /[([,=?:&|+\-*/<>!]$/
+  return !open.test(before) && !/^[)\],.?:&|+\-*/=<>]/.test(after)
+}
+
 const rules: Rule[] = [
+  {
+    kind: 'discarded-value',
+    language: 'any',
+    find: new RegExp(
+      `(?<=\\n[ \\t]+)(?!return|if|for|while|elif|else|assert|not|case|from|import|yield|await|raise|throw)(?:${pureCall}|${arithmetic})(?=;?[ \\t]*(?:\\n|$))`,
+      'dg',
+    ),
+    prior: 0.5,
+    clues: ['return', 'nothing'],
+    why: 'return the value that was computed and lost',
+    to: (site) => (isStatement(site) ? `return ${site.whole}` : null),
+  },
   {
     kind: 'promise-all',
     language: 'script',

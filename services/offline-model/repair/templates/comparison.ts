@@ -11,7 +11,9 @@ const rules: Rule[] = [
     clues: ['case'],
     why: 'compare texts without regard to case',
     to: (site) =>
-      `${site.group('a')}.toLowerCase() ${site.group('op')} ${site.group('b')}.toLowerCase()`,
+      isConstant(site.group('a')) || isConstant(site.group('b'))
+        ? null
+        : `${site.group('a')}.toLowerCase() ${site.group('op')} ${site.group('b')}.toLowerCase()`,
   },
   {
     kind: 'compare-without-case',
@@ -22,7 +24,7 @@ const rules: Rule[] = [
     why: 'compare texts without regard to case',
     to: (site) => {
       const [a, op, b] = [site.group('a'), site.group('op'), site.group('b')]
-      if (/^(?:for|if|not|return|and|or)$/.test(a) || isLoopHead(site)) return null
+      if (/^(?:for|if|not|return|and|or)$/.test(a) || isConstant(b) || isLoopHead(site)) return null
       return [
         `${a}.lower() ${op} ${b}.lower()`,
         ...(op.includes('in') ? [`${a}.lower() ${op} ${b}`] : []),
@@ -136,6 +138,9 @@ const rules: Rule[] = [
     ],
   },
 ]
+
+const isConstant = (text: string) =>
+  /^(?:undefined|null|true|false|NaN|None|True|False)$/.test(text)
 
 /** `for x in xs` is no comparison. */
 const isLoopHead = ({ source, start }: Site) =>
