@@ -190,6 +190,30 @@ describe('honest ends', () => {
   )
 })
 
+describe('calls that were cut off', () => {
+  it(
+    'runs the tests again instead of giving up an edit that nobody judged',
+    async () => {
+      const ask = (items: readonly Item[]): Output[] => {
+        const first = items.findIndex(
+          (item) => item.type === 'output' && item.text.includes('"failing"'),
+        )
+        const seen = items.map((item, index): Item => {
+          if (index !== first || item.type !== 'output') return item
+          return { ...item, text: '{"error":{"code":"aborted","message":"cut off"}}' }
+        })
+        return nextOutput(seen, repairTools)
+      }
+      const play = await repair(node('scores-ts'), { ask })
+      const names = calls(play.items).map((call) => call.name)
+      expect(play.fixed).toBe(true)
+      expect(names.filter((name) => name === 'apply_edit')).toHaveLength(1)
+      expect(names.filter((name) => name === 'run_tests')).toHaveLength(2)
+    },
+    LONG,
+  )
+})
+
 describe('state', () => {
   it(
     'is read from the conversation alone: another process gives the same next step',

@@ -74,7 +74,8 @@ export function errorTypeOf(output: string): string {
 export function failureLines(failure: Failure): string[] {
   const telling =
     /^\s*(?:E\s|[+-]\s|actual\b|expected\b|received\b)|\b\w*(?:Error|Exception)\b|!==|assert|expected .* to /i
-  const noise = /node:internal|node_modules|site-packages|^\s*at |^\s*duration_ms|^#|^\s*\.\.\.$/
+  const noise =
+    /error: \|-|^\s*(?:code|name|operator): |node:internal|node_modules|site-packages|^\s*at |^\s*duration_ms|^#|^\s*\.\.\.$/
   const lines = failure.output.split('\n').filter((line) => telling.test(line) && !noise.test(line))
   return [...new Set(lines.map((line) => line.trim()))].slice(0, 30)
 }

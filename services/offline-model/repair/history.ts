@@ -43,6 +43,10 @@ export type History = {
   /** The latest run, when it was green and nothing was edited since. */
   green: TestRun | null
   gateRefusals: number
+  /** Test runs that were asked for and not carried out. */
+  lostRuns: number
+  /** Characters that all requests sent together, about: each try resends the whole conversation. */
+  sentCharacters: number
   limitReached: boolean
   store: StoreAnswer | null
 }
@@ -80,15 +84,26 @@ export function readHistory(items: readonly Item[]): History {
     lastOutput: request.failure.output,
     green: null,
     gateRefusals: 0,
+    lostRuns: 0,
+    sentCharacters: 0,
     limitReached: false,
     store: null,
   }
   // In the order of the calls, because a late answer does not make a call later.
+  let size = 0
   for (const item of items) {
+    size += item.type === 'call' ? JSON.stringify(item.args).length : item.text.length
+    if (item.type === 'call' && item.name === 'run_tests') history.sentCharacters += size
     if (item.type === 'call') addCall(history, item, outputs.get(item.callId) ?? null)
   }
   return history
 }
+
+/** Codes that say that the run is near its end; a test run has limits of its own (`tests_...`). */
+const endOfRun = /^(?:max_|limit|budget|time$)/
+/** Codes of a call that was not carried out, so that its answer says nothing about the edit. */
+const notCarriedOut = /^(?:aborted|tests_unavailable)$/
+const MAX_REPEATED_RUNS = 2
 
 type Call = Extract<Item, { type: 'call' }>
 type Answer = Record<string, unknown>
@@ -102,7 +117,7 @@ function addCall(history: History, call: Call, output: string | null): void {
   if (output === null) return
   const answer = parseObject(output) ?? {}
   const error = errorOf(answer)
-  if (error && /limit|budget/.test(error.code)) history.limitReached = true
+  if (error && endOfRun.test(error.code)) history.limitReached = true
   const add = handlers[call.name]
   add?.(history, call, answer)
 }
@@ -143,8 +158,9 @@ function addEdit(history: History, call: Call, answer: Answer): void {
     new_text: text(call.args.new_text),
   }
   if (answer.edited !== true) {
-    if (errorOf(answer)?.code === 'memory_gate') history.gateRefusals += 1
-    else history.tried.push(edit)
+    const code = errorOf(answer)?.code ?? ''
+    if (code === 'memory_gate') history.gateRefusals += 1
+    else if (!notCarriedOut.test(code)) history.tried.push(edit)
     return
   }
   history.green = null
@@ -175,6 +191,10 @@ function addEdit(history: History, call: Call, answer: Answer): void {
 
 function addTestRun(history: History, _call: Call, answer: Answer): void {
   const run = testRunOf(answer)
+  if (notCarriedOut.test(errorOf(answer)?.code ?? '') && history.lostRuns < MAX_REPEATED_RUNS) {
+    history.lostRuns += 1
+    return
+  }
   history.trialTested = true
   if (!run) return
   const edit = history.trial

@@ -2,6 +2,7 @@ import { type Candidate, candidatesFor, projectOf } from './candidates.ts'
 import { errorTypeOf, failureLines, ownTestName } from './failure.ts'
 import { type Edit, editKey, type History } from './history.ts'
 import type { Output } from './items.ts'
+import { observationsIn } from './observed-values.ts'
 import { languageOf, type Source, sourceOf } from './source.ts'
 
 const WHO = '[local stand-in, not Astra]'
@@ -71,7 +72,10 @@ function describeFix(history: History, edits: readonly Edit[]): string {
   const tests = (failure.failing ?? []).map(ownTestName)
   const named = tests.slice(0, 3).map((name) => `"${name}"`)
   const more = tests.length > 3 ? ` and ${tests.length - 3} more` : ''
-  const seen = failureLines(failure)[0]
+  const pair = observationsIn(failure.output)[0]
+  const seen = pair
+    ? `got ${pair.actual.slice(0, 100)} instead of ${pair.expected.slice(0, 100)}`
+    : failureLines(failure)[0]
   const symptom = [
     named.length > 0 ? `failing tests ${named.join(', ')}${more}` : '',
     seen === undefined ? '' : seen.slice(0, 200),

@@ -9,6 +9,8 @@ import { filesToRead } from './project-files.ts'
 const MAX_TRIES = 30
 /** Below the calls that a run is commonly allowed, so that the end is honest instead of cut off. */
 const MAX_CALLS = 108
+/** About 700,000 tokens, for the same reason. */
+const MAX_SENT_CHARACTERS = 1_700_000
 const MAX_WAITS = 3
 const MAX_GATE_REFUSALS = 3
 
@@ -97,6 +99,7 @@ function stopped(history: History): boolean {
     history.limitReached ||
     history.tried.length + (history.trial ? 1 : 0) >= MAX_TRIES ||
     history.calls >= MAX_CALLS ||
+    history.sentCharacters >= MAX_SENT_CHARACTERS ||
     history.gateRefusals >= MAX_GATE_REFUSALS
   )
 }

@@ -62,7 +62,7 @@ export function readValue(printed: string): Value {
   const text = printed.replace(/,$/, '').trim()
   const quoted = /^(['"`])([\s\S]*)\1$/.exec(text)
   if (quoted) return { kind: 'string', value: quoted[2] ?? '' }
-  if (/^(?:None|null|undefined|NaN|nan)$/.test(text)) return { kind: 'nothing' }
+  if (/^(?:None|null|undefined|NaN|nan|~)$/.test(text)) return { kind: 'nothing' }
   if (/^(?:true|false)$/i.test(text)) return { kind: 'boolean', value: /^t/i.test(text) }
   if (/^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) {
     return { kind: 'number', value: Number(text) }

@@ -111,12 +111,13 @@ function near(source: Source, candidate: Candidate, line: number): boolean {
   return lineNumber(source.text, range.start) <= line && line <= lineNumber(source.text, range.end)
 }
 
-type Hint = { words: Set<string>; clues: Set<Clue>; trust: number }
+type Hint = { words: Set<string>; names: Set<string>; clues: Set<Clue>; trust: number }
 
 /** A hint loses its weight with every try that did not help: it may be about another cause. */
 function memoryHints(history: History): Hint[] {
   return history.retrieved.map((fix, index) => ({
     words: wordsOf(fix.fix),
+    names: new Set(fix.fix.match(/\w+/g) ?? []),
     clues: cluesOfWords(fix.fix),
     trust:
       ((0.5 + Math.min(0.5, Math.max(0, fix.score))) * 0.6 ** history.tried.length) / (index + 1),
@@ -127,7 +128,9 @@ function memoryFactor(candidate: Candidate, hints: readonly Hint[]): number {
   const words = wordsOf(`${candidate.kind} ${candidate.rationale} ${candidate.after}`)
   const likeness = hints.map((hint) => {
     const shared = candidate.clues.some((clue) => hint.clues.has(clue)) ? 0.3 : 0
-    return hint.trust * (0.7 * overlap(words, hint.words) + shared)
+    const named =
+      candidate.functionName !== null && hint.names.has(candidate.functionName) ? 0.5 : 0
+    return hint.trust * (0.7 * overlap(words, hint.words) + shared + named)
   })
   return 1 + 3 * Math.max(0, ...likeness)
 }
