@@ -20,16 +20,15 @@ export function ensureSystemPackages() {
   if (sudo.length > 0 && !onPath('sudo'))
     fail('redis-server was not found: apt-get install redis-server')
   process.stderr.write('Installing redis-server with apt-get (once) ...\n')
-  // Debian starts a packaged server by itself; ours is private, so theirs is not wanted here.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const [command, ...prefix] = [...sudo, 'apt-get']
   const apt = (...args) =>
-    spawnSync([...sudo, 'apt-get'][0], [...[...sudo, 'apt-get'].slice(1), ...args], {
+    spawnSync(command, [...prefix, '-qq', '-o', 'Dpkg::Use-Pty=0', ...args], {
       stdio: ['ignore', 2, 2],
-      env,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
-  const install = () => apt('install', '-y', '-qq', '--no-install-recommends', 'redis-server')
+  const install = () => apt('install', '-y', '--no-install-recommends', 'redis-server')
   if (install().status === 0) return
-  apt('update', '-qq')
+  apt('update')
   if (install().status !== 0)
     fail('apt-get could not install redis-server; install it and start again')
 }
