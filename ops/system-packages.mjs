@@ -16,14 +16,15 @@ export function ensureSystemPackages() {
         '  or set REDIS_URL to a Redis 7 or Valkey server with maxmemory-policy noeviction',
     )
   }
-  const sudo = process.getuid() === 0 ? [] : ['sudo', '-n']
+  // Only a terminal can be asked for a password.
+  const sudo = process.getuid() === 0 ? [] : process.stdin.isTTY ? ['sudo'] : ['sudo', '-n']
   if (sudo.length > 0 && !onPath('sudo'))
     fail('redis-server was not found: apt-get install redis-server')
   process.stderr.write('Installing redis-server with apt-get (once) ...\n')
   const [command, ...prefix] = [...sudo, 'apt-get']
   const apt = (...args) =>
     spawnSync(command, [...prefix, '-qq', '-o', 'Dpkg::Use-Pty=0', ...args], {
-      stdio: ['ignore', 2, 2],
+      stdio: ['inherit', 2, 2],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
   const install = () => apt('install', '-y', '--no-install-recommends', 'redis-server')
