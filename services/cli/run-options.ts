@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../shared/config.ts'
 import { newRunId, runIdSchema } from '../../shared/contracts/ids.ts'
+import { SMOKE_SESSION_PREFIX } from '../../shared/contracts/memory.ts'
 import type { RecallMode, RunLimits } from '../../shared/contracts/run.ts'
 import type { FixOrder } from './fix-workspace.ts'
 
@@ -85,6 +86,9 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 export function runId(text: string): string {
+  if (text.startsWith(SMOKE_SESSION_PREFIX)) {
+    throw new InvalidArgumentError(`"${SMOKE_SESSION_PREFIX}" begins the names of smoke tests.`)
+  }
   const parsed = runIdSchema.safeParse(text)
   if (parsed.success) return parsed.data
   throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'It is no run id.')

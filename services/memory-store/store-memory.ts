@@ -1,17 +1,15 @@
 import { memoryIdOf, runIdSchema } from '../../shared/contracts/ids.ts'
-import type { StorePayload, StoreResult } from '../../shared/contracts/memory.ts'
+import {
+  SMOKE_SESSION_PREFIX,
+  type StorePayload,
+  type StoreResult,
+} from '../../shared/contracts/memory.ts'
 import { type MemoryRecord, memoryRecordSchema } from '../../shared/contracts/record.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
 import { loadTrustedKeys } from '../../shared/receipt.ts'
 import type { MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { proofProblem } from './proof.ts'
-
-/**
- * Sessions of `astra smoke`, which tries the path from the queue to the disk: theirs are the only
- * records that are stored without a receipt, and they stay labelled as unproved.
- */
-const SMOKE_SESSION_PREFIX = 'smoke-'
 
 /**
  * Stores a fix that a trusted receipt proves. Refusals are values; nothing was stored then. Throws

@@ -8,6 +8,13 @@ import {
 } from './record.ts'
 
 /**
+ * Sessions of `astra smoke`, which tries the path from the queue to the disk: theirs are the only
+ * records that are stored without a receipt, and they stay labelled as unproved. No run may have
+ * such a name.
+ */
+export const SMOKE_SESSION_PREFIX = 'smoke-'
+
+/**
  * The vectors come from the job's `embed` child, not from the payload: the query's, and for a run
  * that of its observed symptom besides. A symptom is nearer to symptoms than words about it are.
  */

@@ -37,6 +37,7 @@ describe('wrong usage ends with code 2, one line that names the fault, and nothi
     ['an empty folder', ['fix', 'empty'], /it has no files/],
     ['a file', ['fix', 'file.txt'], /file\.txt is a file, not a folder/],
     ['a run id of digits', ['fix', '.', '--run-id', '42'], /may not be digits alone/],
+    ['a run id of a smoke test', ['fix', '.', '--run-id', 'smoke-1'], /begins the names of smoke/],
     ['a run id that is a path', ['fix', '.', '--run-id', '../x'], /a run id is 1 to 64 letters/],
     ['a limit of zero', ['fix', '.', '--max-requests', '0'], /whole number from 1 to 1000/],
     ['a limit that is no number', ['fix', '.', '--max-tokens', '1e6'], /whole number/],

@@ -40,6 +40,16 @@ const keyed = {
   edit: entries.editEntrySchema,
 } as const
 
+/** Where a journal keeps the entries of each keyed kind. */
+const maps = {
+  sent: 'sent',
+  fault: 'faults',
+  response: 'responses',
+  job: 'jobs',
+  output: 'outputs',
+  edit: 'edits',
+} as const satisfies Record<keyof typeof keyed, keyof Journal>
+
 export type SingleKind = keyof typeof single
 export type KeyedKind = keyof typeof keyed
 export type Entry<K extends SingleKind | KeyedKind> = K extends SingleKind
@@ -94,24 +104,6 @@ export function addEntry(journal: Journal, field: string, value: unknown): void 
   const kind = z
     .enum(Object.keys(keyed) as [KeyedKind, ...KeyedKind[]])
     .parse(field.slice(0, slash))
-  switch (kind) {
-    case 'sent':
-      journal.sent.set(key, keyed.sent.parse(value))
-      break
-    case 'fault':
-      journal.faults.set(key, keyed.fault.parse(value))
-      break
-    case 'response':
-      journal.responses.set(key, keyed.response.parse(value))
-      break
-    case 'job':
-      journal.jobs.set(key, keyed.job.parse(value))
-      break
-    case 'output':
-      journal.outputs.set(key, keyed.output.parse(value))
-      break
-    case 'edit':
-      journal.edits.set(key, keyed.edit.parse(value))
-      break
-  }
+  const entriesOfKind: Map<string, unknown> = journal[maps[kind]]
+  entriesOfKind.set(key, keyed[kind].parse(value))
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import type { StorePayload } from '../../../shared/contracts/memory.ts'
+import { SMOKE_SESSION_PREFIX, type StorePayload } from '../../../shared/contracts/memory.ts'
 import { AstraError, UsageError } from '../../../shared/errors.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
@@ -8,9 +8,6 @@ import { createTerminal } from '../terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { json?: boolean }
-
-/** Marks the sessions whose records are temporary. The memory-store takes theirs without a proof. */
-const SESSION_PREFIX = 'smoke-'
 
 export function addSmokeCommand(program: Command, context: CliContext): void {
   const smoke = program
@@ -31,7 +28,7 @@ export function addSmokeCommand(program: Command, context: CliContext): void {
 
 async function store(context: CliContext, options: Options): Promise<void> {
   const terminal = createTerminal(options)
-  const session = `${SESSION_PREFIX}${randomBytes(6).toString('hex')}`
+  const session = `${SMOKE_SESSION_PREFIX}${randomBytes(6).toString('hex')}`
   const record = temporaryRecord(session)
   const { symptom } = record.evidence
   const texts = [symptom, record.claim.fix_description]
@@ -63,7 +60,7 @@ async function verify(context: CliContext, options: Options & { memoryId: string
     if (!record) {
       throw new AstraError('smoke_failed', `memory ${memory_id} did not persist, or never was`)
     }
-    if (!record.session_id.startsWith(SESSION_PREFIX)) {
+    if (!record.session_id.startsWith(SMOKE_SESSION_PREFIX)) {
       throw new UsageError(`memory ${memory_id} is no smoke record; it was left as it is`)
     }
     await askMemory(producer, 'delete', { memory_id })
