@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Manifest, treeHash } from '../../shared/contracts/manifest.ts'
 import { runnerSchema } from '../../shared/contracts/receipt.ts'
 import { type RunFiles, writeFileAtomic } from '../../shared/run-files.ts'
-import type { CompletedTests } from './run-tests.ts'
+import type { CompletedTests } from './completed-tests.ts'
 
 const completedSchema = z.strictObject({
   kind: z.literal('completed'),

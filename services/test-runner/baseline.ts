@@ -2,8 +2,9 @@ import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { runFiles } from '../../shared/run-files.ts'
 import { readManifest } from '../../shared/workspace.ts'
 import { saveBaseline } from './baseline-report.ts'
+import type { TestRunConfig } from './completed-tests.ts'
 import { counted, isRed } from './counted.ts'
-import { runTests, type TestRunConfig } from './run-tests.ts'
+import { runTests } from './run-tests.ts'
 import { symptomOf } from './symptom-of.ts'
 
 /** The state of a run's tests before anything was edited. */

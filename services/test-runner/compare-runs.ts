@@ -1,6 +1,6 @@
 import type { Verification } from '../../shared/contracts/tests.ts'
+import type { CompletedTests } from './completed-tests.ts'
 import { standsForTests, type TestEntry, type TestStatus } from './report.ts'
-import type { CompletedTests } from './run-tests.ts'
 
 type Problem = Pick<Extract<Verification, { confirmed: false }>, 'reason' | 'message'>
 

@@ -1,4 +1,4 @@
-import type { CompletedTests } from './run-tests.ts'
+import type { CompletedTests } from './completed-tests.ts'
 
 export const isRed = (run: CompletedTests) => run.tests.some((test) => test.status === 'failed')
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseCommandLine, type TestCommand, testCommand } from './command-line.ts'
-import type { WorkspaceFiles } from './discover.ts'
+import type { WorkspaceFiles } from './workspace-files.ts'
 
 const names = z.record(z.string(), z.string()).catch({})
 const packageSchema = z.object({

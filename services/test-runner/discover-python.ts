@@ -1,6 +1,6 @@
 import { type TestCommand, testCommand } from './command-line.ts'
-import type { WorkspaceFiles } from './discover.ts'
 import { hasPytest } from './programs.ts'
+import type { WorkspaceFiles } from './workspace-files.ts'
 
 const TEST_FILE = /(^|\/)(test_[^/]*|[^/]*_test|tests?)\.py$/
 /** More than enough to tell one runner from the other. */

@@ -1,26 +1,12 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { TestCommand } from './command-line.ts'
-import { testCommand } from './command-line.ts'
+import { type TestCommand, testCommand } from './command-line.ts'
 import { javascriptCommands, readPackageJson } from './discover-javascript.ts'
 import { pythonCommands } from './discover-python.ts'
 import { readWorkspaceConfig } from './workspace-config.ts'
-
-export type WorkspaceFiles = {
-  root: string
-  /** Relative paths of all files. */
-  paths: readonly string[]
-  /** The text of a file; empty when it is not there. */
-  read(path: string): Promise<string>
-}
+import type { WorkspaceFiles } from './workspace-files.ts'
 
 export type Discovery =
   | { found: true; commands: readonly [TestCommand, ...TestCommand[]] }
   | { found: false; problem: string }
-
-export function workspaceFiles(root: string, paths: readonly string[]): WorkspaceFiles {
-  return { root, paths, read: (path) => readFile(join(root, path), 'utf8').catch(() => '') }
-}
 
 /** The range of Node versions that a workspace allows: `.astra.json`, then `engines.node`. */
 export async function nodeRangeOf(files: WorkspaceFiles): Promise<string | null> {

@@ -1,23 +1,23 @@
-import type { Config } from '../../shared/config.ts'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import type { Runner } from '../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../shared/contracts/tests.ts'
 import type { RunFiles } from '../../shared/run-files.ts'
 import type { TestCommand } from './command-line.ts'
-import { discoverCommands, nodeRangeOf, workspaceFiles } from './discover.ts'
+import type { CompletedTests, TestRunConfig } from './completed-tests.ts'
+import { discoverCommands, nodeRangeOf } from './discover.ts'
 import { testEnvironment } from './environment.ts'
 import { expandGlobs } from './expand-globs.ts'
 import { shownOutput } from './output.ts'
 import { newMark } from './process-tree.ts'
 import { findProgram } from './programs.ts'
 import { readReport } from './read-report.ts'
-import type { TestEntry } from './report.ts'
 import { type CommandResult, runCommand } from './run-command.ts'
 import { runners } from './runners/all.ts'
 import { makeTestFolder, type TestFolder } from './test-folder.ts'
 import { timeLimit } from './time-limit.ts'
 import { judge, type Verdict } from './verdict.ts'
+import { workspaceFiles } from './workspace-files.ts'
 
 export type TestRunRequest = {
   files: RunFiles
@@ -30,21 +30,6 @@ export type TestRunRequest = {
   pathEnv: string
   signal: AbortSignal
 }
-
-/** Tests that ran and gave a verdict that their exit code agrees with. */
-export type CompletedTests = {
-  kind: 'completed'
-  command: string
-  runner: Runner
-  commands: string[]
-  tests: TestEntry[]
-  exitCode: number
-  output: string
-  /** How long the command took. */
-  ms: number
-}
-
-export type TestRunConfig = Pick<Config, 'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_TEST_OUTPUT_BYTES'>
 
 /** A runner's own report may come on stdout and is longer than what people read. */
 const REPORT_ON_STDOUT = 16

@@ -1,10 +1,10 @@
 import type { UnusableTests } from '../../shared/contracts/tests.ts'
 import { headAndTail } from '../../shared/symptom.ts'
 import type { TestCommand } from './command-line.ts'
+import type { CompletedTests, TestRunConfig } from './completed-tests.ts'
 import { relativePaths } from './output.ts'
 import type { RawReport, TestEntry } from './report.ts'
 import type { CommandResult } from './run-command.ts'
-import type { CompletedTests, TestRunConfig } from './run-tests.ts'
 import { runners } from './runners/all.ts'
 import type { TimeLimit } from './time-limit.ts'
 

@@ -6,8 +6,9 @@ import { type SigningKey, signReceipt } from '../../shared/receipt.ts'
 import { loadPatch, type RunFiles } from '../../shared/run-files.ts'
 import { loadBaseline, saveBaseline } from './baseline-report.ts'
 import { compareRuns, targetsOf } from './compare-runs.ts'
+import type { CompletedTests, TestRunConfig } from './completed-tests.ts'
 import { proofPatch } from './protected-files.ts'
-import { type CompletedTests, runTests, type TestRunConfig } from './run-tests.ts'
+import { runTests } from './run-tests.ts'
 import { MAX_IDS } from './symptom-of.ts'
 
 export type VerifyDeps = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareRuns, targetsOf } from '../../services/test-runner/compare-runs.ts'
+import type { CompletedTests } from '../../services/test-runner/completed-tests.ts'
 import type { TestStatus } from '../../services/test-runner/report.ts'
-import type { CompletedTests } from '../../services/test-runner/run-tests.ts'
 
 function run(states: Record<string, TestStatus>, exitCode = 0): CompletedTests {
   const tests = Object.entries(states).map(([id, status]) => {

@@ -2,11 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  discoverCommands,
-  nodeRangeOf,
-  workspaceFiles,
-} from '../../services/test-runner/discover.ts'
+import { discoverCommands, nodeRangeOf } from '../../services/test-runner/discover.ts'
+import { workspaceFiles } from '../../services/test-runner/workspace-files.ts'
 import { hasPytest, pathEnv } from '../support/test-runner.ts'
 
 let root = ''
