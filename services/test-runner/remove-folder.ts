@@ -12,9 +12,14 @@ export async function removeFolder(folder: string): Promise<void> {
   }
 }
 
+/** The first removal may still be at work elsewhere in the tree: what it took meanwhile is no loss. */
 async function makeWritable(folder: string): Promise<void> {
-  await chmod(folder, 0o700)
-  const entries = await readdir(folder, { withFileTypes: true })
-  const folders = entries.filter((entry) => entry.isDirectory())
-  await Promise.all(folders.map((entry) => makeWritable(join(folder, entry.name))))
+  try {
+    await chmod(folder, 0o700)
+    const entries = await readdir(folder, { withFileTypes: true })
+    const folders = entries.filter((entry) => entry.isDirectory())
+    await Promise.all(folders.map((entry) => makeWritable(join(folder, entry.name))))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
 }
