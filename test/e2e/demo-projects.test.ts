@@ -11,9 +11,9 @@ import { type Astra, createAstra } from '../support/astra.ts'
 
 const templates = join(productRoot, 'demo_projects/templates')
 const readme = readFileSync(join(productRoot, 'demo_projects/README.md'), 'utf8')
-/** Rows of the table: `| [folder] | language | runner | tests | failing |`. */
-const projects = [...readme.matchAll(/^\| `([a-z_/]+)` +\| *[^|]+\| *([^|]+?) *\|/gm)].map(
-  ([, folder = '', runner = '']) => ({ folder, runner }),
+/** Rows of the table: `| folder | what it is | language | runner | tests | failing |`. */
+const projects = [...readme.matchAll(/^\| `([a-z_/]+)` \|(.*)\|$/gm)].map(
+  ([, folder = '', columns = '']) => ({ folder, runner: columns.split('|')[2]?.trim() ?? '' }),
 )
 /** Named in the README as more than a small edit. */
 const beyond = ['more/build_planner', 'more/csv_import']
@@ -62,6 +62,8 @@ async function fix(
 describe('fix --offline on a copy of each demo project', () => {
   it('covers all of them', () => {
     expect(projects.length).toBeGreaterThanOrEqual(16)
+    const runners = new Set(projects.map((each) => each.runner))
+    expect([...runners].sort()).toEqual(['node --test', 'pytest', 'unittest'])
     for (const project of beyond) expect(projects.map((each) => each.folder)).toContain(project)
   })
 
