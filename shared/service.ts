@@ -1,4 +1,5 @@
 import { type Config, readConfig, withDotEnv } from './config.ts'
+import { armCrashPoints } from './crash-point.ts'
 import { errorText } from './errors.ts'
 import { createLogger, type Logger } from './logger.ts'
 
@@ -25,6 +26,7 @@ export async function runService(
   let config: Config
   try {
     config = readConfig(withDotEnv(process.env))
+    armCrashPoints(process.env.ASTRA_CRASH_AT, config.home)
   } catch (error) {
     process.stderr.write(`${name}: ${errorText(error)}\n`)
     process.exit(1)
