@@ -12,8 +12,8 @@ export function runFiles(home: string, runId: string) {
     base: join(dir, 'base'),
     /** What the base is made of: see `manifestSchema`. */
     manifest: join(dir, 'base.json'),
-    /** The tree that Astra edits. */
-    work: join(dir, 'work'),
+    /** Edited texts by their hash; the journal says which of them count. */
+    objects: join(dir, 'objects'),
     patches: join(dir, 'patches'),
     reports: join(dir, 'reports'),
     /** One JSON line for each request, response, tool output and verdict. */

@@ -1,21 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PathRefused } from '../../services/agent-runner/files/confined.ts'
-import { listFiles, searchFiles } from '../../services/agent-runner/files/project-files.ts'
-import { MAX_FILE_BYTES, readText, writeText } from '../../services/agent-runner/files/text-file.ts'
+import { MAX_FILE_BYTES, readText } from '../../services/agent-runner/files/text-file.ts'
 
 let top: string
 let root: string
@@ -99,37 +88,5 @@ describe('reading a file of the project', () => {
     await new Promise((resolve) => swapper.once('exit', resolve))
     expect([...seen].sort()).not.toContain('outside')
     expect(seen).toContain('const a = 1\n')
-  })
-})
-
-describe('writing a file of the project', () => {
-  it('replaces the text, keeps the mode and leaves no temporary file', async () => {
-    await chmod(join(root, 'src/a.ts'), 0o755)
-    await writeText(root, 'src/a.ts', 'const a = 2\n')
-    expect(await readFile(join(root, 'src/a.ts'), 'utf8')).toBe('const a = 2\n')
-    expect((await stat(join(root, 'src/a.ts'))).mode & 0o777).toBe(0o755)
-    expect(await readdir(join(root, 'src'))).toEqual(['a.ts'])
-  })
-
-  it('refuses to write through a link', async () => {
-    await symlink(join(top, 'outside.txt'), join(root, 'link.txt'))
-    await expect(writeText(root, 'link.txt', 'x')).rejects.toThrow()
-    expect(await readFile(join(top, 'outside.txt'), 'utf8')).toBe('outside')
-  })
-})
-
-describe('listing and searching', () => {
-  it('lists regular files below the root and no secrets', async () => {
-    await writeFile(join(root, '.env'), 'KEY=1')
-    await symlink(join(top, 'outside.txt'), join(root, 'link.txt'))
-    expect(await listFiles(root)).toEqual({ files: ['src/a.ts'], truncated: false })
-  })
-
-  it('finds literal text with its line and says when there is more', async () => {
-    await writeFile(join(root, 'b.txt'), 'x.y\nxzy\nx.y\n')
-    expect(await searchFiles(root, 'x.y', 1)).toEqual({
-      matches: [{ path: 'b.txt', line: 1, text: 'x.y' }],
-      truncated: true,
-    })
   })
 })

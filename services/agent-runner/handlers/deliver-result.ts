@@ -1,4 +1,5 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
+import { crashPoint } from '../../../shared/crash-point.ts'
 import type { JobContext } from '../../../shared/queue/consumer.ts'
 import type { Deps } from '../deps.ts'
 import { addWake } from './wake-run.ts'
@@ -15,6 +16,8 @@ export async function deliverResult(
     call_id,
     outcome ?? { ok: false, error: 'the job left no result' },
   )
+  crashPoint('agent.result-delivered')
   await addWake(deps, run_id)
+  crashPoint('agent.wake-added')
   return {}
 }

@@ -83,7 +83,7 @@ export const jobEntrySchema = z.strictObject({
   patch: z.string().nullable(),
 })
 
-/** An edit about to be written: a replay compares the file with these hashes instead of repeating. */
+/** An edit: the hashes of the file's text before and after. `after` names the object that holds it. */
 export const editEntrySchema = z.strictObject({
   path: z.string(),
   before: z.string(),

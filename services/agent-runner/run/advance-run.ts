@@ -1,8 +1,10 @@
 import type { Logger } from 'pino'
 import type { Patch } from '../../../shared/contracts/patch.ts'
+import { crashPoint } from '../../../shared/crash-point.ts'
 import { runFiles, savePatch, writeFileAtomic } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
-import { currentPatch, describePatch, ensureWorkTree, withoutDropped } from '../files/work-tree.ts'
+import { describePatch, withoutDropped } from '../files/patch-view.ts'
+import { openTree } from '../files/tree.ts'
 import {
   BASELINE,
   currentVerification,
@@ -50,7 +52,6 @@ async function perform(
 ): Promise<void> {
   switch (step.kind) {
     case 'baseline': {
-      await ensureWorkTree(run.files)
       const { command } = startOf(run).request
       return beginOwn(deps, run, BASELINE, baselineWork(testEnvironment(run), BASELINE, command))
     }
@@ -74,6 +75,7 @@ async function perform(
       const entry = { at: new Date().toISOString(), status, reason, message, final_text }
       const text = `${status} (${reason}): ${message}`
       await deps.journal.append(run.runId, 'end', entry, { type: 'ended', text })
+      crashPoint('agent.end-journalled')
     }
   }
 }
@@ -99,7 +101,7 @@ async function publish(deps: Deps, run: Run): Promise<void> {
 /** What the run offers to its workspace: the tree's changes, apart from those that the proof dropped. */
 async function offeredPatch(run: Run): Promise<Patch> {
   if (run.journal.edits.size === 0) return { files: [] }
-  const patch = await currentPatch(run.files, run.journal)
+  const patch = await (await openTree(run.files, run.journal)).patch()
   return withoutDropped(patch, currentVerification(run.journal)?.dropped_paths ?? [])
 }
 
@@ -113,7 +115,9 @@ async function conclude(deps: Deps, run: Run, log: Logger): Promise<void> {
   })
   if (patch.files.length > 0) await savePatch(run.files, patch)
   await writeFileAtomic(run.files.transcript, transcriptOf(run.journal))
+  crashPoint('agent.transcript-written')
   await deps.journal.publish(viewOf(run.journal, await describePatch(run.files, patch)))
+  crashPoint('agent.view-published')
   await deps.journal.retire(run.runId)
 }
 

@@ -1,11 +1,12 @@
 import type { FlowJob } from 'bullmq'
 import type { FixClaim } from '../../../shared/contracts/record.ts'
+import { crashPoint } from '../../../shared/crash-point.ts'
 import { type RunFiles, savePatch } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
 import { PathRefused } from '../files/confined.ts'
-import { listFiles, searchFiles } from '../files/project-files.ts'
-import { readText } from '../files/text-file.ts'
-import { currentPatch, describePatch } from '../files/work-tree.ts'
+import { describePatch } from '../files/patch-view.ts'
+import { listTree, searchTree } from '../files/search-tree.ts'
+import { openTree } from '../files/tree.ts'
 import { currentVerification, type PlacedCall, treeVersion } from '../journal/conversation.ts'
 import { gateProblem } from '../journal/gates.ts'
 import { callKey, type Journal } from '../journal/journal.ts'
@@ -58,17 +59,17 @@ async function answerAtOnce(
   call: PlacedCall,
   parsed: ValidCall,
 ): Promise<string | null> {
-  const root = run.files.work
+  const tree = await openTree(run.files, run.journal)
   try {
     switch (parsed.name) {
       case 'list_project_files':
-        return JSON.stringify(await listFiles(root))
+        return JSON.stringify(listTree(tree))
       case 'read_file': {
         const { path } = parsed.args
-        return JSON.stringify({ path, content: await readText(root, path) })
+        return JSON.stringify({ path, content: await tree.read(path) })
       }
       case 'search_project_files':
-        return JSON.stringify(await searchFiles(root, parsed.args.query, parsed.args.max_results))
+        return JSON.stringify(await searchTree(tree, parsed.args.query, parsed.args.max_results))
       case 'apply_edit':
         return await applyEdit(deps, run, call.call_id, parsed.args)
       default:
@@ -87,6 +88,7 @@ async function answer(deps: Deps, run: Run, call: PlacedCall, output: string): P
     type: 'call',
     text: `${call.name} ${describeArguments(call)}${failed ? ' (refused)' : ''}`,
   })
+  crashPoint('agent.output-journalled')
 }
 
 /** Adds the jobs first and journals them second: a replay in between finds them and adds nothing. */
@@ -95,11 +97,13 @@ async function begin(deps: Deps, run: Run, call: PlacedCall, parsed: ValidCall):
   const patch = parsed.name === 'run_tests' ? await savedPatch(run) : null
   const work = await workOf(run, key, parsed, patch)
   await dispatch(deps.producer, { runId: run.runId, key, work })
+  crashPoint('agent.flow-added')
   const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch }
   await deps.journal.appendKeyed(run.runId, 'job', key, entry, {
     type: 'call',
     text: `${call.name} ${describeArguments(call)}`,
   })
+  crashPoint('agent.job-journalled')
 }
 
 async function workOf(
@@ -129,7 +133,7 @@ export function testEnvironment(run: Run) {
 
 /** The hash under which the tree as it is now is kept, or null when nothing differs from the base. */
 export async function savedPatch(run: Run): Promise<string | null> {
-  const patch = await currentPatch(run.files, run.journal)
+  const patch = await (await openTree(run.files, run.journal)).patch()
   return patch.files.length === 0 ? null : savePatch(run.files, patch)
 }
 
@@ -137,7 +141,8 @@ async function storePayload(run: Run, claim: FixClaim) {
   const { journal, files, runId } = run
   const symptom = observedSymptom(journal)
   const verification = currentVerification(journal)
-  const { diff } = await describePatch(files, await currentPatch(files, journal))
+  const tree = await openTree(files, journal)
+  const { diff } = await describePatch(files, await tree.patch())
   return {
     claim,
     evidence: {

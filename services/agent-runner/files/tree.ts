@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sha256 } from '../../../shared/contracts/ids.ts'
+import type { Patch } from '../../../shared/contracts/patch.ts'
+import { type RunFiles, writeFileAtomic } from '../../../shared/run-files.ts'
+import { readManifest } from '../../../shared/workspace.ts'
+import { allCalls } from '../journal/conversation.ts'
+import { callKey, type Journal } from '../journal/journal.ts'
+import { isSecretName, PathRefused, pathParts } from './confined.ts'
+import { readText } from './text-file.ts'
+
+/**
+ * The project as the model sees it: the run's base with the journal's edits. No file is ever
+ * changed: an edit is a new object named by its hash, and the journal says which one counts. So a
+ * worker that was taken over and wakes up late can overwrite nothing.
+ */
+export type Tree = {
+  /** In order; secrets are not shown. */
+  paths: string[]
+  /** Throws PathRefused, in words for the model, for what is not a text file of the project. */
+  read(path: string): Promise<string>
+  /** What the edits change against the base. */
+  patch(): Promise<Patch>
+}
+
+export async function openTree(files: RunFiles, journal: Journal): Promise<Tree> {
+  const manifest = await readManifest(files)
+  const base = new Map(manifest.files.map((file) => [file.path, file.sha256]))
+  const edited = editedPaths(journal)
+  return {
+    paths: [...base.keys()].filter((path) => !path.split('/').some(isSecretName)).sort(),
+    async read(path) {
+      pathParts(path)
+      if (!base.has(path)) {
+        throw new PathRefused(`there is no file ${path}; list_project_files shows all of them`)
+      }
+      const object = edited.get(path)
+      return object === undefined ? readText(files.base, path) : readObject(files, object)
+    },
+    async patch() {
+      const changed = [...edited]
+        .filter(([path, after]) => base.get(path) !== after)
+        .map(async ([path, after]) => {
+          return { path, before: base.get(path) ?? null, after: await readObject(files, after) }
+        })
+      return { files: await Promise.all(changed) }
+    },
+  }
+}
+
+/** Keeps a text under its hash. Repeating it is harmless. */
+export async function saveObject(files: RunFiles, text: string): Promise<string> {
+  const hash = sha256(text)
+  const path = join(files.objects, hash)
+  if (!existsSync(path)) await writeFileAtomic(path, text)
+  return hash
+}
+
+async function readObject(files: RunFiles, hash: string): Promise<string> {
+  const text = await readFile(join(files.objects, hash), 'utf8')
+  if (sha256(text) !== hash) throw new Error(`the object ${hash} was altered`)
+  return text
+}
+
+/** The object that each edited path holds now: that of its last edit. */
+function editedPaths(journal: Journal): Map<string, string> {
+  const edits = allCalls(journal).flatMap((call) => journal.edits.get(callKey(call.call_id)) ?? [])
+  return new Map(edits.map((edit) => [edit.path, edit.after]))
+}
