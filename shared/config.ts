@@ -41,8 +41,12 @@ const settingsSchema = z.object({
   OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://api.openai.com/v1'),
   ASTRA_MODEL: z.string().min(1).default('gpt-6-astra'),
   ASTRA_REASONING_EFFORT: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']).default('low'),
+  ASTRA_CHAIN: z.enum(['previous', 'resend']).default('previous'),
+  ASTRA_SERVICE_TIER: z.enum(['auto', 'default', 'flex', 'priority']).optional(),
   ASTRA_PRICES: pricesSchema.optional(),
   ASTRA_REQUEST_SECONDS: whole(1, 3600, 300),
+  ASTRA_IDLE_SECONDS: whole(1, 3600, 120),
+  ASTRA_BACKGROUND: z.enum(['0', '1']).default('0'),
 
   ASTRA_MAX_REQUESTS: whole(1, 1000, 40),
   ASTRA_MAX_TOOL_CALLS: whole(1, 10_000, 120),

@@ -28,6 +28,8 @@ describe('configuration', () => {
     ['REDIS_URL', 'localhost:6379'],
     ['ASTRA_PRICES', '1,2,3'],
     ['ASTRA_REASONING_EFFORT', 'none'],
+    ['ASTRA_CHAIN', 'stateless'],
+    ['ASTRA_SERVICE_TIER', 'fast'],
     ['ASTRA_LOG_LEVEL', 'loud'],
   ])('refuses %s=%s and names the variable', (name, value) => {
     expect(() => readConfig({ ...home, [name]: value })).toThrow(ConfigError)

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { costMicrousd, holdMicrousd, pricesOf } from '../../services/agent-runner/model/prices.ts'
+import {
+  costMicrousd,
+  holdMicrousd,
+  isFreeOfCharge,
+  pricesOf,
+} from '../../services/agent-runner/model/prices.ts'
 
-const none = { ASTRA_PRICES: undefined }
+const none = { ASTRA_PRICES: undefined, ASTRA_SERVICE_TIER: undefined }
 const astra = pricesOf('gpt-6-astra', none)
 const usage = {
   input_tokens: 0,
@@ -16,7 +21,40 @@ describe('prices', () => {
     expect(pricesOf('gpt-6.2-astra', none)).toMatchObject({ input: 8, output: 40 })
     expect(pricesOf('other', none)).toBeNull()
     const own = { input: 0, cached: 0, cacheWrite: 0, output: 0 }
-    expect(pricesOf('other', { ASTRA_PRICES: own })).toBe(own)
+    expect(pricesOf('other', { ...none, ASTRA_PRICES: own })).toBe(own)
+  })
+
+  it('of a tier other than the standard one are known only when configured', () => {
+    const own = { input: 5, cached: 0.5, cacheWrite: 6.25, output: 25 }
+    for (const tier of ['flex', 'priority'] as const) {
+      expect(pricesOf('gpt-6-astra', { ...none, ASTRA_SERVICE_TIER: tier })).toBeNull()
+      const configured = { ASTRA_PRICES: own, ASTRA_SERVICE_TIER: tier }
+      expect(pricesOf('gpt-6-astra', configured)).toBe(own)
+    }
+    for (const tier of ['auto', 'default'] as const) {
+      expect(pricesOf('gpt-6-astra', { ...none, ASTRA_SERVICE_TIER: tier })).toEqual(astra)
+    }
+  })
+
+  it('are believed to be zero only for a server on this machine', () => {
+    const zero = { input: 0, cached: 0, cacheWrite: 0, output: 0 }
+    const free = (OPENAI_BASE_URL: string, ASTRA_PRICES: typeof zero | undefined = zero) =>
+      isFreeOfCharge({ OPENAI_BASE_URL, ASTRA_PRICES })
+    for (const host of ['localhost:11434', '127.0.0.1:8000', '127.1.2.3', '[::1]:1234']) {
+      expect(free(`http://${host}/v1`), host).toBe(true)
+    }
+    for (const host of [
+      'api.openai.com',
+      '127.0.0.1.evil.example',
+      'localhost.example',
+      '10.0.0.7',
+    ]) {
+      expect(free(`https://${host}/v1`), host).toBe(false)
+    }
+    expect(free('http://127.0.0.1/v1', { ...zero, output: 0.1 })).toBe(false)
+    expect(
+      isFreeOfCharge({ OPENAI_BASE_URL: 'http://127.0.0.1/v1', ASTRA_PRICES: undefined }),
+    ).toBe(false)
   })
 
   it('charge fresh, cached and cache-writing input apart, in whole micro-dollars rounded up', () => {

@@ -42,6 +42,15 @@ describe('reading a response', () => {
     expect(respond([{ type: 'reasoning' }, message('Done.'), refusal]).text).toBe('Done.\nNo.')
   })
 
+  it('keeps the tier that served the request, where a server names one', () => {
+    expect(respond([message('x')], { service_tier: 'flex' }).service_tier).toBe('flex')
+    expect(respond([message('x')]).service_tier).toBeNull()
+    expect(respond([message('x')], { service_tier: 7 })).toMatchObject({
+      invalid: null,
+      service_tier: null,
+    })
+  })
+
   it('reads usage with missing details as zero', () => {
     const read = respond([message('x')], { usage: { input_tokens: 7, output_tokens: 3 } })
     expect(read.usage).toMatchObject({ input_tokens: 7, cached_tokens: 0, output_tokens: 3 })

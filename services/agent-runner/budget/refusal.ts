@@ -1,6 +1,6 @@
 import type { Config } from '../../../shared/config.ts'
 import type { RunReason, RunRequest } from '../../../shared/contracts/run.ts'
-import { pricesOf } from '../model/prices.ts'
+import { isFreeOfCharge, pricesOf } from '../model/prices.ts'
 
 export type Refusal = { reason: RunReason; message: string }
 
@@ -16,16 +16,17 @@ export function refusalOf(request: RunRequest, config: Config): Refusal | null {
   if (!config.OPENAI_API_KEY) {
     return { reason: 'no_api_key', message: 'A live run needs OPENAI_API_KEY at the agent-runner.' }
   }
-  if (!request.approve_live_cost) {
+  if (!request.approve_live_cost && !isFreeOfCharge(config)) {
     return {
       reason: 'cost_not_approved',
       message: 'A live run sends paid requests: approve them with --approve-live-cost.',
     }
   }
   if (!pricesOf(config.ASTRA_MODEL, config)) {
+    const tier = config.ASTRA_SERVICE_TIER ? ` in tier ${config.ASTRA_SERVICE_TIER}` : ''
     return {
       reason: 'unknown_price',
-      message: `The price of ${config.ASTRA_MODEL} is not known: set ASTRA_PRICES (input,cached,cache_write,output in USD per million tokens).`,
+      message: `The price of ${config.ASTRA_MODEL}${tier} is not known: set ASTRA_PRICES (input,cached,cache_write,output in USD per million tokens).`,
     }
   }
   return null

@@ -28,6 +28,9 @@ export const sentEntrySchema = z.strictObject({
   reminder: z.boolean(),
 })
 
+/** A request that works in the background: a crashed run fetches its result instead of paying again. */
+export const backgroundEntrySchema = z.strictObject({ at: z.iso.datetime(), id: z.string().min(1) })
+
 export const faultEntrySchema = z.strictObject({
   at: z.iso.datetime(),
   /** `final`: repeating it cannot help. */
@@ -71,6 +74,8 @@ export const responseEntrySchema = z.strictObject({
   /** The items as the service sent them, for the transcript. */
   output: z.array(z.unknown()),
   text: z.string(),
+  /** The tier that served the request, where the server says so. */
+  service_tier: z.string().nullable().default(null),
   usage: usageSchema,
   cost_microusd: z.number().int(),
 })

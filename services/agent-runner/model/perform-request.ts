@@ -1,14 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import type { Logger } from 'pino'
+import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps, ModelAccess } from '../deps.ts'
-import { allCalls, responseTo } from '../journal/conversation.ts'
+import { responseTo } from '../journal/conversation.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
-import { costMicrousd, holdMicrousd } from './prices.ts'
-import { readResponse } from './read-response.ts'
+import { awaitBackground, isDone } from './await-background.ts'
+import type { ModelReply } from './client.ts'
+import { holdMicrousd } from './prices.ts'
+import { recordReply } from './record-reply.ts'
 import { type RequestStep, requestBody } from './request.ts'
 
 const FIRST_RETRY_MS = 500
 const MAX_RETRY_MS = 30_000
+
+type Run = { runId: string; journal: Journal }
+type Context = { signal: AbortSignal; log: Logger }
 
 /**
  * One attempt of one request: hold the most it can cost, journal that it was sent, send it, journal
@@ -16,22 +23,20 @@ const MAX_RETRY_MS = 30_000
  */
 export async function performRequest(
   deps: Deps,
-  run: { runId: string; journal: Journal },
+  run: Run,
   step: RequestStep,
-  context: { signal: AbortSignal; log: Logger },
+  context: Context,
 ): Promise<void> {
   const { runId, journal } = run
   const access = accessOf(deps, journal)
   const key = attemptKey(step.request, step.attempt)
   await pauseBeforeRetry(journal, step, context.signal)
 
-  const body = requestBody(journal, step, access.settings)
-  const hold = holdMicrousd(
-    inputTokensAtMost(journal, step, body),
-    body.max_output_tokens ?? 0,
-    access.prices,
-  )
+  const body = bodyOf(journal, step, access)
+  const tokens = inputTokensAtMost(journal, step, body)
+  const hold = holdMicrousd(tokens, body.max_output_tokens ?? 0, access.prices)
   if (!(await takeHold(deps, run, access, key, hold))) return
+  crashPoint('agent.hold-taken')
 
   const sent = {
     at: new Date().toISOString(),
@@ -40,38 +45,38 @@ export async function performRequest(
     reminder: step.reminder,
   }
   const text = `request ${step.request}${step.attempt > 1 ? `, attempt ${step.attempt}` : ''}`
-  if (!(await deps.journal.appendKeyed(runId, 'sent', key, sent, { type: 'request', text }))) return
+  const first = await deps.journal.appendKeyed(runId, 'sent', key, sent, { type: 'request', text })
+  if (!first) return
+  crashPoint('agent.sent-journalled')
 
-  const started = performance.now()
+  const started = Date.now()
   const reply = await access.client.respond(body, context.signal)
-  const ms = Math.round(performance.now() - started)
-  const at = new Date().toISOString()
-  if (!reply.ok) {
-    context.log.warn({ request: key, ms, code: reply.fault.code }, 'model fault')
-    const message = `model fault: ${reply.fault.message}`
-    await deps.journal.appendKeyed(
-      runId,
-      'fault',
-      key,
-      { at, ...reply.fault },
-      { type: 'note', text: message },
-    )
-    await access.ledger.settle(runId, key, reply.fault.charged ? hold : 0)
-    return
+  crashPoint('agent.answer-received')
+  const id = backgroundId(reply)
+  if (id === null) {
+    return recordReply(deps, run, { ...step, hold }, reply, context.log)
   }
-  const known = new Set(allCalls(journal).map((call) => call.call_id))
-  const read = readResponse(reply.response, known)
-  // Without usage nobody knows what it cost, so it cost what was held.
-  const cost = read.usage.input_tokens > 0 ? costMicrousd(read.usage, access.prices) : hold
-  context.log.info({ request: key, ms, cost, calls: read.calls.length }, 'model answered')
-  await deps.journal.appendKeyed(
-    runId,
-    'response',
-    String(step.request),
-    { at, attempt: step.attempt, ...read, cost_microusd: cost },
-    { type: 'response', text: describe(read.calls, read.text) },
-  )
-  await access.ledger.settle(runId, key, cost)
+  const entry = { at: new Date().toISOString(), id }
+  await deps.journal.appendKeyed(runId, 'background', key, entry)
+  crashPoint('agent.background-journalled')
+  const limit = { sentAt: started, timeoutMs: access.timeoutMs }
+  const result = await awaitBackground(access.client, id, limit, context.signal)
+  return recordReply(deps, run, { ...step, hold }, result, context.log)
+}
+
+/** Goes on waiting for an attempt that another process sent, or this one before it crashed. */
+export async function performRetrieve(
+  deps: Deps,
+  run: Run,
+  step: { request: number; attempt: number; id: string },
+  context: Context,
+): Promise<void> {
+  const access = accessOf(deps, run.journal)
+  const sent = run.journal.sent.get(attemptKey(step.request, step.attempt))
+  if (!sent) throw new Error(`attempt ${step.request}.${step.attempt} was never sent`)
+  const limit = { sentAt: Date.parse(sent.at), timeoutMs: access.timeoutMs }
+  const reply = await awaitBackground(access.client, step.id, limit, context.signal)
+  await recordReply(deps, run, { ...step, hold: sent.hold_microusd }, reply, context.log)
 }
 
 export function accessOf(deps: Deps, journal: Journal): ModelAccess {
@@ -81,10 +86,25 @@ export function accessOf(deps: Deps, journal: Journal): ModelAccess {
   return access
 }
 
+function bodyOf(
+  journal: Journal,
+  step: RequestStep,
+  access: ModelAccess,
+): ResponseCreateParamsNonStreaming {
+  const body = requestBody(journal, step, access.settings)
+  // A background response has to be kept by the service, or it could not be fetched later.
+  return access.background ? { ...body, background: true, store: true } : body
+}
+
+/** The id of a response that is still at work; null for an answer or a fault. */
+function backgroundId(reply: ModelReply): string | null {
+  return reply.ok && !isDone(reply.response.status) ? reply.response.id : null
+}
+
 /** False when the budget has no room: the run is told so by a journal entry. */
 async function takeHold(
   deps: Deps,
-  run: { runId: string; journal: Journal },
+  run: Run,
   access: ModelAccess,
   key: string,
   hold: number,
@@ -95,12 +115,8 @@ async function takeHold(
   const needs = (hold / 1e6).toFixed(4)
   const left = (Math.max(0, result.leftMicrousd) / 1e6).toFixed(4)
   const message = `The next request may cost up to $${needs}; the ${result.limit} budget has $${left} left.`
-  await deps.journal.append(
-    run.runId,
-    'budget',
-    { at: new Date().toISOString(), message },
-    { type: 'note', text: message },
-  )
+  const entry = { at: new Date().toISOString(), message }
+  await deps.journal.append(run.runId, 'budget', entry, { type: 'note', text: message })
   return false
 }
 
@@ -122,9 +138,4 @@ async function pauseBeforeRetry(
   const wanted = Math.max(fault.retry_after_ms ?? 0, backoff)
   // Jitter keeps many runs that failed together from coming back together.
   await delay(Math.min(wanted, MAX_RETRY_MS) * (1 + Math.random() / 4), undefined, { signal })
-}
-
-function describe(calls: { name: string }[], text: string): string {
-  if (calls.length === 0) return text.split('\n')[0]?.slice(0, 160) ?? ''
-  return `calls ${calls.map((call) => call.name).join(', ')}`
 }

@@ -15,9 +15,30 @@ const LONG_INPUT_TOKENS = 272_000
 const LONG_INPUT_FACTOR = 2
 const LONG_OUTPUT_FACTOR = 1.5
 
-/** The prices of `model`, or null: a paid request with an unknown price is refused. */
-export function pricesOf(model: string, config: Pick<Config, 'ASTRA_PRICES'>): Prices | null {
-  return config.ASTRA_PRICES ?? published[model] ?? null
+/** Tiers that are billed at other than standard prices. */
+const OTHER_PRICES = new Set<Config['ASTRA_SERVICE_TIER']>(['flex', 'priority'])
+
+/**
+ * The prices of `model` in the configured tier, or null: a paid request with an unknown price is
+ * refused.
+ */
+export function pricesOf(
+  model: string,
+  config: Pick<Config, 'ASTRA_PRICES' | 'ASTRA_SERVICE_TIER'>,
+): Prices | null {
+  if (config.ASTRA_PRICES) return config.ASTRA_PRICES
+  return OTHER_PRICES.has(config.ASTRA_SERVICE_TIER) ? null : (published[model] ?? null)
+}
+
+/**
+ * Nobody is paid for live requests: the prices were set to zero and the server is on this machine. A
+ * zero alone is not believed, because a slip in a setting must not send paid requests unapproved.
+ */
+export function isFreeOfCharge(config: Pick<Config, 'ASTRA_PRICES' | 'OPENAI_BASE_URL'>): boolean {
+  if (!config.ASTRA_PRICES) return false
+  const { hostname } = new URL(config.OPENAI_BASE_URL)
+  const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  return isLocal && Object.values(config.ASTRA_PRICES).every((price) => price === 0)
 }
 
 /** The stand-in's tokens are priced as Astra's, so that its runs show what a real one would cost. */

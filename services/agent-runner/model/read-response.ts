@@ -8,6 +8,7 @@ const responseSchema = z.looseObject({
   output: z.array(z.looseObject({ type: z.string() })),
   error: z.looseObject({ message: z.string() }).nullish(),
   incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
+  service_tier: z.string().nullish().catch(null),
   usage: z
     .looseObject({
       input_tokens: z.number().int().nonnegative(),
@@ -60,6 +61,7 @@ export function readResponse(raw: unknown, known: ReadonlySet<string>): ReadResp
     calls: items.calls,
     output: data.output,
     text: items.text,
+    service_tier: data.service_tier ?? null,
     usage: readUsage(data.usage),
   }
 }
@@ -131,6 +133,7 @@ function unusable(invalid: string): ReadResponse {
     calls: [],
     output: [],
     text: '',
+    service_tier: null,
     usage,
   }
 }

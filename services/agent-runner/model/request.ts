@@ -1,18 +1,31 @@
 import type {
   ResponseCreateParamsNonStreaming,
+  ResponseIncludable,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
-import { allCalls, BASELINE, outcomeOf, PREFETCH, responseTo } from '../journal/conversation.ts'
-import { callKey, type Journal } from '../journal/journal.ts'
+import {
+  allCalls,
+  BASELINE,
+  outcomeOf,
+  PREFETCH,
+  responsesOf,
+  responseTo,
+} from '../journal/conversation.ts'
+import { attemptKey, callKey, type Journal } from '../journal/journal.ts'
 import type { Step } from '../journal/next-step.ts'
 import { toolDefinitions } from '../tools/definitions.ts'
 import { outputOf, searchOutput } from '../tools/outputs.ts'
 import { firstMessage, GATE_REMINDER, INSTRUCTIONS } from './prompts.ts'
+import { resentItems } from './resent-items.ts'
 
 export type RequestStep = Extract<Step, { kind: 'request' }>
 export type ModelSettings = {
   model: string
   effort: 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'
+  /** How a request names what was said before: by the latest response's id, or by saying it again. */
+  chain: 'previous' | 'resend'
+  /** Undefined: not sent, so the service decides. */
+  tier: 'auto' | 'default' | 'flex' | 'priority' | undefined
 }
 
 /** The body of a request, from the journal alone: a replay of the same step builds the same body. */
@@ -23,21 +36,49 @@ export function requestBody(
 ): ResponseCreateParamsNonStreaming {
   if (!journal.start) throw new Error('a run that has not started has no request')
   const { request } = journal.start
-  const previous = responseTo(journal, step.request - 1)
   return {
     model: settings.model,
     instructions: INSTRUCTIONS,
-    input: inputItems(journal, step),
     tools: toolDefinitions(redBaseline(journal).commands),
     parallel_tool_calls: true,
     reasoning: { effort: settings.effort },
     text: { verbosity: 'low' },
     max_output_tokens: request.limits.max_output_tokens,
     prompt_cache_key: request.run_id,
-    ...(previous ? { previous_response_id: previous.id } : {}),
+    ...(settings.tier ? { service_tier: settings.tier } : {}),
+    ...(settings.chain === 'resend' ? resent(journal, step) : chained(journal, step)),
   }
 }
 
+function chained(journal: Journal, step: RequestStep) {
+  const previous = responseTo(journal, step.request - 1)
+  const input = inputItems(journal, step)
+  return previous ? { input, previous_response_id: previous.id } : { input }
+}
+
+/**
+ * The whole conversation. Nothing of it is to be kept by the server, which therefore has to hand out
+ * its reasoning in a form that can be given back.
+ */
+function resent(journal: Journal, step: RequestStep) {
+  const before = responsesOf(journal).filter(({ request }) => request < step.request)
+  const include: ResponseIncludable[] = ['reasoning.encrypted_content']
+  const input = before.flatMap(({ request, response }) => [
+    ...inputItems(journal, answeredStep(journal, request, response.attempt)),
+    ...resentItems(response.output),
+  ])
+  return { input: [...input, ...inputItems(journal, step)], store: false, include }
+}
+
+/** The attempt of that request that was answered: what it carried is what the model has seen. */
+function answeredStep(journal: Journal, request: number, attempt: number): RequestStep {
+  const sent = journal.sent.get(attemptKey(request, attempt))
+  if (!sent) throw new Error(`request ${request} has a response but was not sent`)
+  const { delivers, reminder } = sent
+  return { kind: 'request', request, attempt, delivers, reminder }
+}
+
+/** What this request adds to the conversation. */
 export function inputItems(journal: Journal, step: RequestStep): ResponseInputItem[] {
   if (step.request === 1) return [userMessage(firstText(journal, step))]
   if (step.reminder) return [userMessage(GATE_REMINDER)]

@@ -29,8 +29,17 @@ export function transcriptOf(journal: Journal): string {
       const output = outputOf(journal, call)
       lines.push({ type: 'output', call_id: call.call_id, tool: call.name, output, request })
     }
-    const { id, status, output, usage } = response
-    lines.push({ type: 'response', n: request, at: response.at, id, status, output, usage })
+    const { at: answered, id, status, output, service_tier, usage } = response
+    lines.push({
+      type: 'response',
+      n: request,
+      at: answered,
+      id,
+      status,
+      output,
+      service_tier,
+      usage,
+    })
     previous = id
   }
   const verification = currentVerification(journal)
