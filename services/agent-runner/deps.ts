@@ -12,6 +12,10 @@ export type ModelAccess = {
   client: ModelClient
   settings: ModelSettings
   prices: Prices
+  /** Requests work at the service while nobody is connected, and are fetched when they are done. */
+  background: boolean
+  /** How long one request may take. */
+  timeoutMs: number
   ledger: Ledger
   /** What holds may reach, in micro-dollars, for a run with that budget. */
   limits(runBudgetMicrousd: number): { project: number; run: number }

@@ -1,4 +1,5 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
+import { crashPoint } from '../../../shared/crash-point.ts'
 import type { JobContext } from '../../../shared/queue/consumer.ts'
 import { refusalOf } from '../budget/refusal.ts'
 import type { Deps } from '../deps.ts'
@@ -20,5 +21,6 @@ export async function startRun(
     type: 'started',
     text: `${request.run_id}: ${request.mode === 'offline' ? 'local stand-in model' : entry.model}`,
   })
+  crashPoint('agent.start-journalled')
   return goOn(deps, request.run_id, context)
 }

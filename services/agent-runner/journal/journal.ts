@@ -13,6 +13,7 @@ export type Journal = {
   end: z.infer<typeof entries.endEntrySchema> | null
   /** By request number, from 1; then by attempt, from 1. */
   sent: Map<string, z.infer<typeof entries.sentEntrySchema>>
+  background: Map<string, z.infer<typeof entries.backgroundEntrySchema>>
   faults: Map<string, z.infer<typeof entries.faultEntrySchema>>
   responses: Map<string, entries.ResponseEntry>
   /** By call id (`call:ID`) or by name of the runner's own work (`system:NAME`). */
@@ -33,6 +34,7 @@ const single = {
 /** Kinds with a key: the field is `kind/key`. */
 const keyed = {
   sent: entries.sentEntrySchema,
+  background: entries.backgroundEntrySchema,
   fault: entries.faultEntrySchema,
   response: entries.responseEntrySchema,
   job: entries.jobEntrySchema,
@@ -43,6 +45,7 @@ const keyed = {
 /** Where a journal keeps the entries of each keyed kind. */
 const maps = {
   sent: 'sent',
+  background: 'background',
   fault: 'faults',
   response: 'responses',
   job: 'jobs',
@@ -70,6 +73,7 @@ export function emptyJournal(): Journal {
     budget: null,
     end: null,
     sent: new Map(),
+    background: new Map(),
     faults: new Map(),
     responses: new Map(),
     jobs: new Map(),

@@ -13,6 +13,8 @@ export type Step =
   | { kind: 'prefetch' }
   | { kind: 'call'; call: PlacedCall }
   | { kind: 'request'; request: number; attempt: number; delivers: string[]; reminder: boolean }
+  /** The attempt works in the background: wait for its result. */
+  | { kind: 'retrieve'; request: number; attempt: number; id: string }
   | { kind: 'verify'; tree: number }
   /** Nothing can be done until one of these keys is in the inbox. */
   | { kind: 'wait'; for: string[] }
@@ -90,6 +92,10 @@ function conversed(journal: Journal): Step {
 function unanswered(journal: Journal, request: number): Step {
   const attempts = conversation.attemptsOf(journal, request)
   const fault = journal.faults.get(attemptKey(request, attempts))
+  const background = journal.background.get(attemptKey(request, attempts))
+  if (background && !fault) {
+    return { kind: 'retrieve', request, attempt: attempts, id: background.id }
+  }
   if (fault?.final) {
     const refused = fault.code === 'misalignment_policy_violation'
     return finish('failed', refused ? 'model_refused' : 'model_error', fault.message)

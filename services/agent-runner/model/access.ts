@@ -15,6 +15,8 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER
 /** The two ways to a model. Live is there only with a key and a known price. */
 export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => ModelAccess | null {
   const timeoutMs = config.ASTRA_REQUEST_SECONDS * 1000
+  const limits = { timeoutMs, idleMs: config.ASTRA_IDLE_SECONDS * 1000 }
+  const background = config.ASTRA_BACKGROUND === '1'
   const prices = pricesOf(config.ASTRA_MODEL, config)
   const effort = config.ASTRA_REASONING_EFFORT
   const live: ModelAccess | null =
@@ -23,7 +25,7 @@ export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => Mo
           client: createModelClient({
             baseURL: config.OPENAI_BASE_URL,
             apiKey: config.OPENAI_API_KEY,
-            timeoutMs,
+            ...limits,
           }),
           settings: {
             model: config.ASTRA_MODEL,
@@ -32,6 +34,8 @@ export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => Mo
             tier: config.ASTRA_SERVICE_TIER,
           },
           prices,
+          background,
+          timeoutMs,
           ledger: createLedger(redis, 'live'),
           limits: (run) => ({ project: Math.floor(config.ASTRA_PROJECT_BUDGET_USD * 1e6), run }),
         }
@@ -41,10 +45,12 @@ export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => Mo
         client: createModelClient({
           baseURL: config.OFFLINE_MODEL_URL,
           apiKey: 'offline',
-          timeoutMs,
+          ...limits,
         }),
         settings: { model: STAND_IN, effort, chain: 'previous', tier: undefined },
         prices: notionalPrices,
+        background,
+        timeoutMs,
         ledger: createLedger(redis, 'notional'),
         limits: () => ({ project: NO_LIMIT, run: NO_LIMIT }),
       }

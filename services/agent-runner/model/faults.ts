@@ -27,7 +27,12 @@ export function faultOf(error: unknown): ModelFault {
   if (error instanceof OpenAI.APIConnectionError) {
     // Nobody was there to take the request, so nobody worked on it.
     const refused = causes.some((each) => 'code' in each && each.code === 'ECONNREFUSED')
-    return { ...unknownEnd, charged: !refused, code: 'connection', message: `no connection: ${why}` }
+    return {
+      ...unknownEnd,
+      charged: !refused,
+      code: 'connection',
+      message: `no connection: ${why}`,
+    }
   }
   if (error instanceof OpenAI.APIError && error.status !== undefined) {
     const code = error.code ?? `http_${error.status}`

@@ -28,7 +28,10 @@ export function limitedFetch(limits: { totalMs: number; idleMs: number }): typeo
   }
 }
 
-async function readAll(body: ReadableStream<Uint8Array>, idleMs: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readAll(
+  body: ReadableStream<Uint8Array>,
+  idleMs: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
@@ -37,7 +40,8 @@ async function readAll(body: ReadableStream<Uint8Array>, idleMs: number): Promis
       const { done, value } = await within(reader.read(), idleMs)
       if (done) break
       size += value.length
-      if (size > MAX_BODY_BYTES) throw new Error(`the answer is larger than ${MAX_BODY_BYTES} bytes`)
+      if (size > MAX_BODY_BYTES)
+        throw new Error(`the answer is larger than ${MAX_BODY_BYTES} bytes`)
       chunks.push(value)
     }
   } catch (error) {
@@ -56,7 +60,10 @@ async function readAll(body: ReadableStream<Uint8Array>, idleMs: number): Promis
 async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RequestTimeout(`the answer stopped for ${ms / 1000} s`)), ms)
+    timer = setTimeout(
+      () => reject(new RequestTimeout(`the answer stopped for ${ms / 1000} s`)),
+      ms,
+    )
   })
   try {
     return await Promise.race([promise, late])

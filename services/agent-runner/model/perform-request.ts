@@ -5,6 +5,7 @@ import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps, ModelAccess } from '../deps.ts'
 import { responseTo } from '../journal/conversation.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
+import { accessOf } from './access-of-run.ts'
 import { awaitBackground, isDone } from './await-background.ts'
 import type { ModelReply } from './client.ts'
 import { holdMicrousd } from './prices.ts'
@@ -77,13 +78,6 @@ export async function performRetrieve(
   const limit = { sentAt: Date.parse(sent.at), timeoutMs: access.timeoutMs }
   const reply = await awaitBackground(access.client, step.id, limit, context.signal)
   await recordReply(deps, run, { ...step, hold: sent.hold_microusd }, reply, context.log)
-}
-
-export function accessOf(deps: Deps, journal: Journal): ModelAccess {
-  const mode = journal.start?.request.mode ?? 'live'
-  const access = deps.model(mode)
-  if (!access) throw new Error(`this agent-runner cannot serve runs in mode ${mode}`)
-  return access
 }
 
 function bodyOf(

@@ -3,9 +3,9 @@ import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps } from '../deps.ts'
 import { allCalls } from '../journal/conversation.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
+import { accessOf } from './access-of-run.ts'
 import type { ModelReply } from './client.ts'
 import type { ModelFault } from './faults.ts'
-import { accessOf } from './perform-request.ts'
 import { costMicrousd } from './prices.ts'
 import { readResponse } from './read-response.ts'
 
@@ -29,7 +29,7 @@ export async function recordReply(
   const cost = counted ? costMicrousd(read.usage, access.prices) : attempt.hold
   const key = attemptKey(attempt.request, attempt.attempt)
   log.info({ request: key, cost, calls: read.calls.length }, 'model answered')
-  await deps.journal.appendKeyed(
+  const first = await deps.journal.appendKeyed(
     runId,
     'response',
     String(attempt.request),
@@ -37,7 +37,8 @@ export async function recordReply(
     { type: 'response', text: describe(read.calls, read.text) },
   )
   crashPoint('agent.response-journalled')
-  await access.ledger.settle(runId, key, cost)
+  // Another attempt's answer counts already: this one is charged as the journal has it, as lost.
+  await access.ledger.settle(runId, key, first ? cost : attempt.hold)
   crashPoint('agent.settled')
 }
 

@@ -15,7 +15,8 @@ import {
 import type { Journal } from '../journal/journal.ts'
 import { nextStep, type Step } from '../journal/next-step.ts'
 import { attemptCost, observedSymptom, viewOf } from '../journal/run-view.ts'
-import { accessOf, performRequest } from '../model/perform-request.ts'
+import { accessOf } from '../model/access-of-run.ts'
+import { performRequest, performRetrieve } from '../model/perform-request.ts'
 import { redBaseline } from '../model/request.ts'
 import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
 import { performCall, type Run, savedPatch, testEnvironment } from '../tools/perform-call.ts'
@@ -70,6 +71,8 @@ async function perform(
     case 'request':
       await publish(deps, run)
       return performRequest(deps, run, step, context)
+    case 'retrieve':
+      return performRetrieve(deps, run, step, context)
     case 'finish': {
       const { status, reason, message, text: final_text } = step
       const entry = { at: new Date().toISOString(), status, reason, message, final_text }
@@ -88,8 +91,10 @@ async function beginOwn(
   work: Parameters<typeof dispatch>[1]['work'],
 ): Promise<void> {
   await dispatch(deps.producer, { runId: run.runId, key, work })
+  crashPoint('agent.flow-added')
   const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch: null }
   await deps.journal.appendKeyed(run.runId, 'job', key, entry)
+  crashPoint('agent.job-journalled')
 }
 
 async function publish(deps: Deps, run: Run): Promise<void> {
