@@ -1,5 +1,6 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { encodeVector } from '../../shared/contracts/vector.ts'
+import { crashPoint } from '../../shared/crash-point.ts'
 import type { Embed } from './model.ts'
 
 /**
@@ -16,5 +17,6 @@ export async function embedTexts(
     signal.throwIfAborted()
     vectors.push(encodeVector(await embed(text)))
   }
+  crashPoint('embedder.embedded')
   return { vectors }
 }

@@ -5,6 +5,7 @@ import {
   type StoreResult,
 } from '../../shared/contracts/memory.ts'
 import { type MemoryRecord, memoryRecordSchema } from '../../shared/contracts/record.ts'
+import { crashPoint } from '../../shared/crash-point.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
 import { loadTrustedKeys } from '../../shared/receipt.ts'
 import type { MemoryBackend } from './backend.ts'
@@ -28,6 +29,7 @@ export async function storeMemory(
   const record = recordOf(payload)
   const [symptom, fix] = await childVectors(context, 2)
   if (!symptom || !fix) throw new Error('childVectors gave another number than asked for')
+  crashPoint('memory.embedded')
   const vectors = { symptom: record.symptom.trim() === '' ? fix : symptom, fix }
   const outcome = await backend.upsert(record, vectors)
   if (outcome.status === 'receipt_used') {
@@ -37,6 +39,7 @@ export async function storeMemory(
         'one verification stores one memory',
     )
   }
+  crashPoint('memory.stored')
   return { stored: true, memory_id: record.memory_id }
 }
 

@@ -2,6 +2,7 @@ import type { Manifest } from '../../shared/contracts/manifest.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import type { Runner } from '../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../shared/contracts/tests.ts'
+import { crashPoint } from '../../shared/crash-point.ts'
 import type { RunFiles } from '../../shared/run-files.ts'
 import type { TestCommand } from './command-line.ts'
 import type { CompletedTests, TestRunConfig } from './completed-tests.ts'
@@ -41,6 +42,7 @@ export async function runTests(
 ): Promise<CompletedTests | UnusableTests> {
   const { files, manifest, patch } = request
   const folder = await makeTestFolder(config.home, files, manifest, patch)
+  crashPoint('tests.copied')
   try {
     // The base says which commands there are: a patch may not bring one of its own.
     const base = workspaceFiles(
@@ -98,6 +100,7 @@ async function runIn(
   const report = { ...result, file: await readReport(reportFile), root: folder.workspace }
   const output = shownOutput(readable(command.runner, result), folder.workspace, reportFile)
   const ms = Math.round(performance.now() - started)
+  crashPoint('tests.finished')
   const verdict = judge({ command, report, end: result.end, ms, output, limit, config })
   return withTypeScriptHint(verdict, command, manifest)
 }

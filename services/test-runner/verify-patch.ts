@@ -2,6 +2,7 @@ import { type Manifest, treeHash } from '../../shared/contracts/manifest.ts'
 import { type Patch, patchHash } from '../../shared/contracts/patch.ts'
 import { outcomeLine, type ReceiptBody } from '../../shared/contracts/receipt.ts'
 import type { UnusableTests, Verification } from '../../shared/contracts/tests.ts'
+import { crashPoint } from '../../shared/crash-point.ts'
 import { type SigningKey, signReceipt } from '../../shared/receipt.ts'
 import { loadPatch, type RunFiles } from '../../shared/run-files.ts'
 import { loadBaseline, saveBaseline } from './baseline-report.ts'
@@ -77,6 +78,7 @@ export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Pro
     deps.config,
   )
   if (after.kind === 'unusable') return refused('tests_unusable', after.message, known)
+  crashPoint('tests.verified')
   const comparison = compareRuns(before, after)
   const passing_after = comparison.mended.slice(0, MAX_IDS)
   if (comparison.problem) {

@@ -20,6 +20,8 @@ type QueueSpec = { consumer: ServiceName; jobs: Record<string, JobSpec> }
 
 const nothing = z.strictObject({})
 const retried = { attempts: 3, backoffMs: 500 }
+/** Jobs whose failure would lose something: they outlast a Redis that refuses for some seconds. */
+const lasting = { attempts: 6, backoffMs: 500 }
 const runId = z.strictObject({ run_id: runIdSchema })
 
 /** Every queue and job of the system: this is the whole of what the processes say to each other. */
@@ -28,12 +30,12 @@ export const catalog = {
     consumer: 'agent-runner',
     jobs: {
       /** Begins a run. Shares its deduplication id with the run's wakes: one is active at a time. */
-      start: { payload: runRequestSchema, result: nothing, ...retried, producers: ['cli'] },
+      start: { payload: runRequestSchema, result: nothing, ...lasting, producers: ['cli'] },
       /** Says that something may have arrived for a run; what, stands in its inbox. */
-      wake: { payload: runId, result: nothing, ...retried, producers: ['agent-runner'] },
-      cancel: { payload: runId, result: nothing, ...retried, producers: ['cli'] },
+      wake: { payload: runId, result: nothing, ...lasting, producers: ['agent-runner'] },
+      cancel: { payload: runId, result: nothing, ...lasting, producers: ['cli'] },
       /** Wakes the unfinished runs that have no wake waiting. */
-      sweep: { payload: nothing, result: nothing, ...retried, producers: ['agent-runner'] },
+      sweep: { payload: nothing, result: nothing, ...lasting, producers: ['agent-runner'] },
     },
   },
   'tool-results': {
@@ -43,7 +45,7 @@ export const catalog = {
       deliver: {
         payload: z.strictObject({ run_id: runIdSchema, call_id: z.string() }),
         result: nothing,
-        ...retried,
+        ...lasting,
         producers: ['agent-runner'],
       },
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { runIdSchema } from './ids.ts'
+import { jobIdOf, runIdSchema } from './ids.ts'
 
 export const runModeSchema = z.enum(['live', 'offline'])
 export type RunMode = z.infer<typeof runModeSchema>
@@ -7,6 +7,10 @@ export type RunMode = z.infer<typeof runModeSchema>
 /** Who searches: Astra by its tool, or the runner with the baseline's symptom before the first request. */
 export const recallModeSchema = z.enum(['tool', 'prefetch'])
 export type RecallMode = z.infer<typeof recallModeSchema>
+
+/** In the order in which they are served: all of one class before any of the next. */
+export const runPrioritySchema = z.enum(['high', 'normal', 'low'])
+export type RunPriority = z.infer<typeof runPrioritySchema>
 
 export const runStatusSchema = z.enum([
   'fixed',
@@ -77,6 +81,8 @@ export const runRequestSchema = z.strictObject({
   prompt: z.string().trim().min(1).max(20_000),
   mode: runModeSchema,
   recall: recallModeSchema,
+  /** Requests that were queued before there were priorities have none. */
+  priority: runPrioritySchema.default('normal'),
   approve_live_cost: z.boolean(),
   command: z.string().nullable(),
   path_env: z.string(),
@@ -84,3 +90,6 @@ export const runRequestSchema = z.strictObject({
   created_at: z.iso.datetime(),
 })
 export type RunRequest = z.infer<typeof runRequestSchema>
+
+/** The job that begins a run. */
+export const startJobId = (runId: string) => jobIdOf('start', runId)

@@ -1,4 +1,4 @@
-import { type Job, UnrecoverableError, Worker } from 'bullmq'
+import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -11,9 +11,13 @@ import {
 } from '../contracts/catalog.ts'
 import { errorText } from '../errors.ts'
 import { KEY_PREFIX } from './connection.ts'
+import { noteTaken } from './fair-share.ts'
 
 /** What a child job left for its parent: its result, or why there is none. */
 export type ChildOutcome = { ok: true; value: unknown } | { ok: false; error: string }
+
+/** The work is not wanted any more: the job ends for good, and that is no fault. */
+export class JobCancelled extends UnrecoverableError {}
 
 export type JobContext = {
   jobId: string
@@ -50,12 +54,18 @@ export function consume<Q extends QueueName>(
 
   const worker = new Worker(
     queue,
-    async (job) => {
+    async (job, token) => {
       const lost = new AbortController()
       running.set(String(job.id), lost)
       try {
         const signal = AbortSignal.any([shutdown.signal, lost.signal])
+        await advanceShare(queue, job, options)
         return await handle(queue, handlers, job, options.log, signal)
+      } catch (error) {
+        if (!shutdown.signal.aborted) throw error
+        // Cut off by the shutdown, which is no fault of the job: another worker has it at once.
+        await job.moveToWait(token)
+        throw new WaitingError()
       } finally {
         running.delete(String(job.id))
       }
@@ -82,6 +92,20 @@ export function consume<Q extends QueueName>(
       closing ??= closeWithin(worker, shutdown, deadlineMs)
       return closing
     },
+  }
+}
+
+/** A turn that was not noted is made good by the next one: it must not cost the job a try. */
+async function advanceShare(
+  queue: QueueName,
+  { id, priority }: Job,
+  { redis, log }: { redis: Redis; log: Logger },
+): Promise<void> {
+  if (id === undefined || priority === 0) return
+  try {
+    await noteTaken(redis, queue, { id, priority })
+  } catch (error) {
+    log.warn({ queue, jobId: id, error: errorText(error) }, 'fair share not advanced')
   }
 }
 
@@ -123,7 +147,9 @@ async function handle<Q extends QueueName>(
     log.info({ ms: Math.round(performance.now() - started) }, 'done')
     return spec.result.parse(result)
   } catch (error) {
-    log.error({ ms: Math.round(performance.now() - started), err: error }, 'failed')
+    const ms = Math.round(performance.now() - started)
+    if (error instanceof JobCancelled) log.info({ ms, why: error.message }, 'cancelled')
+    else log.error({ ms, err: error }, 'failed')
     throw error
   }
 }
@@ -155,19 +181,21 @@ function rateLimited(log: Logger): (error: Error) => void {
   }
 }
 
-/** Stops taking jobs, lets the running ones end, and after the deadline aborts them. */
+/** How long aborted jobs may take to be handed back; what is not is found by its stall later. */
+const HAND_BACK_MS = 2_000
+
+/** Stops taking jobs, lets the running ones end, and after the deadline aborts and hands them back. */
 async function closeWithin(
   worker: Worker,
   shutdown: AbortController,
   deadlineMs: number,
 ): Promise<void> {
-  const timer = setTimeout(() => {
-    shutdown.abort(new Error('shutting down'))
-    void worker.close(true)
-  }, deadlineMs)
+  const abort = setTimeout(() => shutdown.abort(new Error('shutting down')), deadlineMs)
+  const force = setTimeout(() => void worker.close(true), deadlineMs + HAND_BACK_MS)
   try {
     await worker.close()
   } finally {
-    clearTimeout(timer)
+    clearTimeout(abort)
+    clearTimeout(force)
   }
 }

@@ -2,6 +2,7 @@ import { type FlowJob, FlowProducer, type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type JobName, jobSpec, type Payload, type QueueName } from '../contracts/catalog.ts'
 import { KEY_PREFIX } from './connection.ts'
+import { fairPriority, type Share } from './fair-share.ts'
 
 /** Kept for a day, so that a result can be read late and a repeated add is recognised. */
 const retention = { age: 24 * 3600, count: 20_000 }
@@ -58,6 +59,8 @@ export type Producer = {
   ): Promise<void>
   /** Adds a flow unless its root is there already: re-adding a failed child would hang the parent. */
   addFlowOnce(flow: FlowJob & { opts?: JobsOptions }): Promise<void>
+  /** The priority of a new job of that queue, by which repositories take turns. */
+  fairPriority(queue: QueueName, share: Share): Promise<number>
   close(): Promise<void>
 }
 
@@ -89,6 +92,7 @@ export function createProducer(redis: Redis): Producer {
       if (id && (await queue(flow.queueName as QueueName).getJob(id))) return
       await flows.add(flow)
     },
+    fairPriority: (queueName, share) => fairPriority(redis, queueName, share),
     async close() {
       await Promise.all([...queues.values()].map((each) => each.close()))
       await flows.close()

@@ -1,79 +1,216 @@
 import type { Redis } from 'ioredis'
-import { KEY_PREFIX } from '../../../shared/queue/connection.ts'
+import {
+  ATTEMPT_KEY,
+  type AttemptState,
+  attemptsOf,
+  dayOf,
+  evidenceLineSchema,
+  type LedgerScope,
+  lastDays,
+  ledgerKeys,
+} from '../../../shared/contracts/ledger.ts'
+import type { Logger } from '../../../shared/logger.ts'
+import type { Evidence } from './evidence.ts'
+import { LEDGER_SCRIPT } from './ledger-script.ts'
 
-/** `live`: money that is really spent. `notional`: what the stand-in's tokens would have cost. */
-export type LedgerScope = 'live' | 'notional'
+/** How long a closed run's attempts and a day's totals are kept. The evidence files stay. */
+const KEEP_RUN_DAYS = 90
+const KEEP_DAYS = 400
 
-/**
- * Takes a hold if scope and run stay within their limits. One script, so that no two runs can take
- * the same last dollar. A hold that exists already is granted again: a retried step asks twice.
- * KEYS: scope totals, run totals, holds. ARGV: hold id, amount, scope limit, run limit.
- * Returns {1, scope left, run left} or {0, scope left, run left} as they were before.
- */
-const HOLD = `
-local function used(key)
-  local t = redis.call('HMGET', key, 'held', 'settled')
-  return (tonumber(t[1]) or 0) + (tonumber(t[2]) or 0)
-end
-local amount = tonumber(ARGV[2])
-local scopeLeft = tonumber(ARGV[3]) - used(KEYS[1])
-local runLeft = tonumber(ARGV[4]) - used(KEYS[2])
-if redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then return {1, scopeLeft, runLeft} end
-if amount > scopeLeft or amount > runLeft then return {0, scopeLeft, runLeft} end
-redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
-redis.call('HINCRBY', KEYS[1], 'held', ARGV[2])
-redis.call('HINCRBY', KEYS[2], 'held', ARGV[2])
-return {1, scopeLeft - amount, runLeft - amount}
-`
+const DAY_MS = 24 * 3600 * 1000
+/** Nobody needs this much, and the sum of many is still exact. */
+const MAX_AMOUNT = 1e12
+/** A line of evidence has room for this much of a model's name. */
+const MAX_MODEL_NAME = 200
+/** Who has not written its line by now has died, or writes it twice, which does no harm. */
+const EVIDENCE_LATE_MS = 30_000
 
-/**
- * Turns a hold into what was really spent (0 gives it back). Does nothing when it was settled.
- * KEYS as above. ARGV: hold id, amount.
- */
-const SETTLE = `
-local held = redis.call('HGET', KEYS[3], ARGV[1])
-if not held then return 0 end
-redis.call('HDEL', KEYS[3], ARGV[1])
-for i = 1, 2 do
-  redis.call('HINCRBY', KEYS[i], 'held', -tonumber(held))
-  redis.call('HINCRBY', KEYS[i], 'settled', ARGV[2])
-end
-return 1
-`
+/** What holds may reach in all, in integer micro-dollars. */
+export type Limits = { project: number; day: number; run: number }
 
 export type HoldResult =
   | { granted: true }
-  | { granted: false; limit: 'project' | 'run'; leftMicrousd: number }
+  /** A limit has no room for it. */
+  | { granted: false; limit: keyof Limits; leftMicrousd: number }
+  /** The attempt was sent or ended before, or its run is closed: it must not be sent (again). */
+  | { granted: false; limit: null; state: Exclude<AttemptState, 'held'> | 'closed' }
 
+/** `released` and `unknown`: nothing was booked, because nothing was held for this attempt. */
+export type SettleResult = 'settled' | 'settled_before' | 'released' | 'unknown'
+
+/**
+ * The money of one scope. `attempt` is `REQUEST.ATTEMPT` of the run; amounts are integer
+ * micro-dollars. All of it is safe to repeat and to do from several processes at once. It throws
+ * when Redis does not answer: then nothing may be sent.
+ */
 export type Ledger = {
-  /** `holdId` names one attempt of one request of the run. Amounts are integer micro-dollars. */
-  hold(
-    runId: string,
-    holdId: string,
-    amount: number,
-    limits: { project: number; run: number },
-  ): Promise<HoldResult>
-  settle(runId: string, holdId: string, amount: number): Promise<void>
+  /** Reserves the most that an attempt can cost. Granted once, however often it is asked. */
+  hold(runId: string, attempt: string, amount: number, limits: Limits): Promise<HoldResult>
+  /** To be called right before the request leaves, and only on `true` may it leave. */
+  sent(runId: string, attempt: string): Promise<boolean>
+  /** Books what an attempt cost and gives back the rest of its hold. Only the first one counts. */
+  settle(runId: string, attempt: string, amount: number): Promise<SettleResult>
+  /**
+   * The run has ended: settles what its journal knows, releases what was held and never sent, and
+   * charges in full what was sent and has no end. Nothing can be held for the run afterwards.
+   */
+  closeRun(runId: string, costs: ReadonlyMap<string, number>): Promise<void>
+  /** The runs that have an attempt open whose last transition is older than `olderThanMs`. */
+  openRuns(olderThanMs: number): Promise<string[]>
+  /** Writes the evidence of transitions whose process died before it did. */
+  recoverEvidence(): Promise<void>
 }
 
-export function createLedger(redis: Redis, scope: LedgerScope): Ledger {
-  const keys = (runId: string) => [
-    `${KEY_PREFIX}:ledger:${scope}`,
-    `${KEY_PREFIX}:ledger:${scope}:run:${runId}`,
-    `${KEY_PREFIX}:ledger:${scope}:holds`,
-  ]
+type Settings = {
+  scope: LedgerScope
+  /** Whom the holds pay, for `astra cost`. */
+  model: string
+  evidence: Evidence
+  log: Logger
+  /** Decides the UTC day that a hold is charged to. */
+  now: () => Date
+}
+
+type Verb = 'hold' | 'sent' | 'settle' | 'release'
+type Reply =
+  | ['made', seq: number, line: string, hold: number]
+  | ['same']
+  | ['limit', name: keyof Limits, left: number]
+  | ['no', state: AttemptState | 'closed' | 'unknown']
+
+/** `redis` should fail within seconds when Redis is away (`connectOrFail`), not wait for it. */
+export function createLedger(redis: Redis, settings: Settings): Ledger {
+  const { scope, evidence, log, now } = settings
+  const keys = ledgerKeys(scope)
+  const model = settings.model.slice(0, MAX_MODEL_NAME)
+
+  async function transition(
+    verb: Verb,
+    runId: string,
+    attempt: string,
+    amount = 0,
+    ...more: (string | number)[]
+  ): Promise<Reply> {
+    requireAttempt(attempt)
+    const at = now()
+    const scriptKeys = [keys.project, keys.days, keys.run(runId), keys.open, keys.runs, keys.outbox]
+    const args = [verb, runId, attempt, at.toISOString(), at.getTime(), amount, scope, ...more]
+    const reply = await redis.eval(LEDGER_SCRIPT, scriptKeys.length, ...scriptKeys, ...args)
+    const [verdict, seq, line] = reply as Reply
+    if (verdict === 'made') await write(dayOf(at), seq, line)
+    return reply as Reply
+  }
+
+  /** The transition is made, whatever happens here; its line waits in the outbox until it is written. */
+  async function write(day: string, seq: number | string, line: string): Promise<void> {
+    try {
+      await evidence.append(day, line)
+      await redis.hdel(keys.outbox, String(seq))
+    } catch (error) {
+      log.error({ err: error, scope, seq }, 'ledger evidence is not written yet')
+    }
+  }
+
+  async function settle(runId: string, attempt: string, amount: number): Promise<SettleResult> {
+    requireAmount('the amount', amount)
+    const reply = await transition('settle', runId, attempt, amount)
+    if (reply[0] === 'same') return 'settled_before'
+    if (reply[0] === 'made') {
+      const hold = reply[3]
+      if (amount > hold) log.warn({ runId, attempt, hold, amount }, 'cost more than was held')
+      return 'settled'
+    }
+    const state = reply[1] === 'released' ? 'released' : 'unknown'
+    log.error({ runId, attempt, amount, state }, 'nothing is held for what should be settled')
+    return state
+  }
+
+  async function openAttempts(runId: string) {
+    const attempts = attemptsOf(await redis.hgetall(keys.run(runId)))
+    return attempts.filter(({ state }) => state === 'held' || state === 'sent')
+  }
+
   return {
-    async hold(runId, holdId, amount, limits) {
-      const args = [`${runId} ${holdId}`, amount, limits.project, limits.run]
-      const reply = (await redis.eval(HOLD, 3, ...keys(runId), ...args)) as [number, number, number]
-      const [granted, projectLeft, runLeft] = reply
-      if (granted === 1) return { granted: true }
-      return projectLeft < amount
-        ? { granted: false, limit: 'project', leftMicrousd: projectLeft }
-        : { granted: false, limit: 'run', leftMicrousd: runLeft }
+    async hold(runId, attempt, amount, limits) {
+      requireAmount('the amount', amount)
+      const { project, day, run } = limits
+      for (const [name, limit] of Object.entries({ project, day, run })) requireLimit(name, limit)
+      const oldest = lastDays(now(), KEEP_DAYS).at(-1) ?? ''
+      const reply = await transition(
+        'hold',
+        runId,
+        attempt,
+        amount,
+        model,
+        project,
+        day,
+        run,
+        oldest,
+      )
+      if (reply[0] === 'limit') return { granted: false, limit: reply[1], leftMicrousd: reply[2] }
+      if (reply[0] !== 'no') return { granted: true }
+      return { granted: false, limit: null, state: refusingState(reply[1]) }
     },
-    async settle(runId, holdId, amount) {
-      await redis.eval(SETTLE, 3, ...keys(runId), `${runId} ${holdId}`, amount)
+
+    async sent(runId, attempt) {
+      const [verdict] = await transition('sent', runId, attempt)
+      return verdict === 'made'
+    },
+
+    settle,
+
+    async closeRun(runId, costs) {
+      const at = now()
+      // From here on nothing is held or sent for the run, so that what is open can only get less.
+      await redis.hset(keys.run(runId), 'closed', at.toISOString())
+      for (const [attempt, cost] of costs) await settle(runId, attempt, cost)
+      for (const { attempt, state, hold_microusd } of await openAttempts(runId)) {
+        if (state === 'held') await transition('release', runId, attempt)
+        else await settle(runId, attempt, hold_microusd)
+      }
+      await redis
+        .multi()
+        .expire(keys.run(runId), (KEEP_RUN_DAYS * DAY_MS) / 1000)
+        .zremrangebyscore(keys.runs, '-inf', at.getTime() - KEEP_RUN_DAYS * DAY_MS)
+        .exec()
+    },
+
+    async openRuns(olderThanMs) {
+      const before = now().getTime() - olderThanMs
+      const members = await redis.zrangebyscore(keys.open, '-inf', before)
+      return [...new Set(members.map((member) => member.split(' ')[0] ?? ''))]
+    },
+
+    async recoverEvidence() {
+      const late = now().getTime() - EVIDENCE_LATE_MS
+      for (const [seq, text] of Object.entries(await redis.hgetall(keys.outbox))) {
+        const line = evidenceLineSchema.parse(JSON.parse(text))
+        if (Date.parse(line.at) > late) continue
+        log.warn({ scope, seq, runId: line.run }, 'ledger evidence recovered')
+        await write(line.at.slice(0, 10), seq, JSON.stringify({ ...line, recovered: true }))
+      }
     },
   }
+}
+
+function refusingState(state: AttemptState | 'closed' | 'unknown') {
+  if (state === 'held' || state === 'unknown') throw new Error(`a hold was refused as ${state}`)
+  return state
+}
+
+function requireAttempt(attempt: string): void {
+  if (!ATTEMPT_KEY.test(attempt)) {
+    throw new RangeError(`an attempt is named REQUEST.ATTEMPT, not "${attempt}"`)
+  }
+}
+
+function requireAmount(name: string, amount: number): void {
+  if (Number.isSafeInteger(amount) && amount >= 0 && amount <= MAX_AMOUNT) return
+  throw new RangeError(`${name} must be whole micro-dollars from 0 to ${MAX_AMOUNT}, not ${amount}`)
+}
+
+/** A limit that is not known is none that may be spent up to. */
+function requireLimit(name: string, limit: number): void {
+  if (Number.isSafeInteger(limit) && limit >= 0) return
+  throw new RangeError(`the ${name} limit must be whole micro-dollars, not ${limit}`)
 }

@@ -1,6 +1,7 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
 import { errorText } from '../../../shared/errors.ts'
 import type { JobContext } from '../../../shared/queue/consumer.ts'
+import { isRedisFault } from '../../../shared/queue/redis-fault.ts'
 import type { Deps } from '../deps.ts'
 import { advanceRun } from '../run/advance-run.ts'
 
@@ -26,7 +27,8 @@ export async function goOn(
   try {
     await advanceRun(deps, runId, { signal: context.signal, log })
   } catch (error) {
-    if (context.signal.aborted || !context.lastAttempt) throw error
+    // Redis being full or away is no end of a run: the sweeper wakes it when that is over.
+    if (context.signal.aborted || !context.lastAttempt || isRedisFault(error)) throw error
     log.error({ err: error }, 'the run cannot go on')
     const message = `internal error: ${errorText(error)}`
     const end = {

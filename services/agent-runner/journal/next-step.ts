@@ -24,7 +24,7 @@ export type Step =
 export const MAX_ATTEMPTS = 4
 
 export function nextStep(journal: Journal): Step {
-  if (!journal.start) return { kind: 'wait', for: ['start'] }
+  if (!journal.start) return { kind: 'wait', for: [] }
   if (journal.end) return { kind: 'ended' }
   return stopped(journal) ?? prepared(journal) ?? conversed(journal)
 }

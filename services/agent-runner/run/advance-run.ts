@@ -20,6 +20,7 @@ import { performRequest, performRetrieve } from '../model/perform-request.ts'
 import { redBaseline } from '../model/request.ts'
 import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
 import { performCall, type Run, savedPatch, testEnvironment } from '../tools/perform-call.ts'
+import { reviveDeliveries } from '../tools/revive-deliveries.ts'
 import { transcriptOf } from './transcript.ts'
 
 type Context = { signal: AbortSignal; log: Logger }
@@ -39,7 +40,10 @@ export async function advanceRun(deps: Deps, runId: string, context: Context): P
     await noteDeadline(deps, runId, journal)
     const step = nextStep(journal)
     const run: Run = { runId, files, journal }
-    if (step.kind === 'wait') return publish(deps, run)
+    if (step.kind === 'wait') {
+      if (await reviveDeliveries(deps, runId, step.for)) continue
+      return publish(deps, run)
+    }
     if (step.kind === 'ended') return conclude(deps, run, context.log)
     await perform(deps, run, step, context)
   }

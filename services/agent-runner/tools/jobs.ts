@@ -10,11 +10,14 @@ import { normaliseSymptom } from '../../../shared/symptom.ts'
  */
 export type WorkRequest = { runId: string; key: string; work: FlowJob }
 
+/** The job that brings the result for `key` into the run's inbox. */
+export const deliverJobId = (runId: string, key: string) => jobIdOf('deliver', runId, key)
+
 export async function dispatch(
   producer: Producer,
   { runId, key, work }: WorkRequest,
 ): Promise<void> {
-  const id = jobIdOf('deliver', runId, key)
+  const id = deliverJobId(runId, key)
   await producer.addFlowOnce(
     flowJob('tool-results', 'deliver', { run_id: runId, call_id: key }, id, [work]),
   )
