@@ -16,6 +16,7 @@ import {
 } from '../../services/agent-runner/journal/journal.ts'
 import { nextStep, type Step } from '../../services/agent-runner/journal/next-step.ts'
 import type { RunRequest } from '../../shared/contracts/run.ts'
+import { responseItems } from './response-items.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 
@@ -26,6 +27,7 @@ export const runRequest: RunRequest = {
   prompt: 'Fix the failing tests.',
   mode: 'offline',
   recall: 'tool',
+  priority: 'normal',
   approve_live_cost: false,
   command: null,
   path_env: '/usr/bin',
@@ -106,12 +108,16 @@ const JOBS = new Set(['search_codebase_memory', 'run_tests', 'store_fix_memory']
  */
 export class SimulatedRun {
   readonly journal: Journal = emptyJournal()
+  /** The journal's entries as Redis holds them. */
+  readonly fields: Record<string, string> = {}
   /** The requests that were answered, in order. */
   readonly requests: Extract<Step, { kind: 'request' }>[] = []
+  /** Told of each request as it is sent, before the journal says so. */
+  onSend: (step: Extract<Step, { kind: 'request' }>) => void = () => {}
 
   constructor(request: Partial<RunRequest> = {}) {
     const entry = { at, request: { ...runRequest, ...request }, model: 'test', refusal: null }
-    addEntry(this.journal, 'start', entry)
+    this.#add('start', entry)
   }
 
   /** A run whose baseline is red, and with prefetch whose search is done. */
@@ -143,15 +149,16 @@ export class SimulatedRun {
     const step = this.advance()
     if (step.kind !== 'request')
       throw new Error(`a request is not due, but ${JSON.stringify(step)}`)
+    this.onSend(step)
     const { delivers, reminder } = step
     const entry = { at, hold_microusd: 10, delivers, reminder }
-    addEntry(this.journal, `sent/${attemptKey(step.request, step.attempt)}`, entry)
+    this.#add(`sent/${attemptKey(step.request, step.attempt)}`, entry)
     return step
   }
 
   answer(step: Extract<Step, { kind: 'request' }>, turn: Turn): void {
     this.requests.push(step)
-    addEntry(this.journal, `response/${step.request}`, {
+    this.#add(`response/${step.request}`, {
       at,
       attempt: step.attempt,
       id: `resp_${step.request}`,
@@ -159,7 +166,7 @@ export class SimulatedRun {
       detail: turn.detail ?? null,
       invalid: null,
       calls: turn.calls ?? [],
-      output: [],
+      output: responseItems(step.request, turn),
       text: turn.text ?? '',
       usage: {
         input_tokens: turn.inputTokens ?? 10,
@@ -174,7 +181,7 @@ export class SimulatedRun {
 
   fail(step: Extract<Step, { kind: 'request' }>, fault: { final: boolean; code: string }): void {
     const entry = { at, ...fault, charged: false, message: fault.code, retry_after_ms: null }
-    addEntry(this.journal, `fault/${attemptKey(step.request, step.attempt)}`, entry)
+    this.#add(`fault/${attemptKey(step.request, step.attempt)}`, entry)
   }
 
   arrive(callId: string, value: unknown): void {
@@ -191,23 +198,28 @@ export class SimulatedRun {
   }
 
   mark(kind: 'cancel' | 'deadline' | 'budget', message: string): void {
-    addEntry(this.journal, kind, { at, message })
+    this.#add(kind, { at, message })
   }
 
   get calls(): PlacedCall[] {
     return allCalls(this.journal)
   }
 
+  #add(field: string, entry: unknown): void {
+    this.fields[field] = JSON.stringify(entry)
+    addEntry(this.journal, field, entry)
+  }
+
   #perform(placed: PlacedCall): void {
     const key = callKey(placed.call_id)
     if (JOBS.has(placed.name)) {
-      addEntry(this.journal, `job/${key}`, { at, tree: treeVersion(this.journal), patch: null })
+      this.#add(`job/${key}`, { at, tree: treeVersion(this.journal), patch: null })
       return
     }
     if (placed.name === 'apply_edit') {
-      addEntry(this.journal, `edit/${key}`, { path: 'a.ts', before: 'x', after: 'y' })
+      this.#add(`edit/${key}`, { path: 'a.ts', before: 'x', after: 'y' })
     }
-    addEntry(this.journal, `output/${key}`, { at, output: `output of ${placed.call_id}` })
+    this.#add(`output/${key}`, { at, output: `output of ${placed.call_id}` })
   }
 }
 
