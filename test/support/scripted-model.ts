@@ -15,6 +15,8 @@ export type ScriptedModel = {
   url: string
   /** The bodies received, in order. */
   bodies: Body[]
+  /** How often a background response was asked for. */
+  looks: number
   close(): Promise<void>
 }
 
@@ -26,24 +28,60 @@ export async function startScriptedModel(
   script: (body: Body, n: number) => Reply | Promise<Reply>,
 ): Promise<ScriptedModel> {
   const bodies: Body[] = []
+  const background = new Background()
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') return background.look(request.url ?? '', response)
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body: Body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
     bodies.push(body)
-    send(response, await script(body, bodies.length), bodies.length)
+    const n = bodies.length
+    const reply = await script(body, n)
+    if (body.background && 'output' in reply) background.begin(wrap(reply, n), response)
+    else send(response, reply, n)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/v1`,
     bodies,
+    get looks() {
+      return background.looks
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
   }
+}
+
+/** Responses that are at work when they are first looked at, and done from the second time on. */
+class Background {
+  looks = 0
+  readonly #answers = new Map<string, { answer: object; looks: number }>()
+
+  begin(answer: { id: string }, response: ServerResponse): void {
+    this.#answers.set(answer.id, { answer, looks: 0 })
+    json(response, 200, { ...answer, status: 'queued', output: [], usage: null })
+  }
+
+  look(url: string, response: ServerResponse): void {
+    this.looks += 1
+    const found = this.#answers.get(url.split('/').at(-1)?.split('?')[0] ?? '')
+    if (!found) {
+      json(response, 404, { error: { message: 'no such response' } })
+      return
+    }
+    found.looks += 1
+    const open = { ...found.answer, status: 'in_progress', output: [], usage: null }
+    json(response, 200, found.looks === 1 ? open : found.answer)
+  }
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
 }
 
 function send(response: ServerResponse, reply: Reply, n: number): void {
