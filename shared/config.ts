@@ -54,6 +54,7 @@ const settingsSchema = z.object({
   ASTRA_MAX_OUTPUT_TOKENS: whole(16, 128_000, 8_000),
   ASTRA_RUN_SECONDS: whole(1, 86_400, 1800),
   ASTRA_RUN_BUDGET_USD: usd(2),
+  ASTRA_DAY_BUDGET_USD: usd(10),
   ASTRA_PROJECT_BUDGET_USD: usd(20),
 
   ASTRA_TEST_SECONDS: whole(1, 3600, 300),

@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/config.ts'
 import type { RunMode } from '../../shared/contracts/run.ts'
 import type { Producer } from '../../shared/queue/producer.ts'
-import type { Ledger } from './budget/ledger.ts'
+import type { Ledger, Limits } from './budget/ledger.ts'
 import type { JournalStore } from './journal/journal-store.ts'
 import type { ModelClient } from './model/client.ts'
 import type { Prices } from './model/prices.ts'
@@ -18,7 +18,7 @@ export type ModelAccess = {
   timeoutMs: number
   ledger: Ledger
   /** What holds may reach, in micro-dollars, for a run with that budget. */
-  limits(runBudgetMicrousd: number): { project: number; run: number }
+  limits(runBudgetMicrousd: number): Limits
 }
 
 /** What the agent-runner's handlers are given; nothing of it is looked up elsewhere. */
@@ -28,4 +28,6 @@ export type Deps = {
   producer: Producer
   /** Null when this mode cannot be used here: such runs were refused at their start. */
   model(mode: RunMode): ModelAccess | null
+  /** Closes what crashes left open in the ledgers; cheap to call often. */
+  reconcile(): Promise<void>
 }

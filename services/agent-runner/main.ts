@@ -1,8 +1,9 @@
-import { connect } from '../../shared/queue/connection.ts'
+import { connect, connectOrFail } from '../../shared/queue/connection.ts'
 import { consume } from '../../shared/queue/consumer.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
 import { requireSafeRedis } from '../../shared/queue/require-safe-redis.ts'
 import { runService } from '../../shared/service.ts'
+import { createReconciler } from './budget/reconcile.ts'
 import type { Deps } from './deps.ts'
 import { cancelRun } from './handlers/cancel-run.ts'
 import { deliverResult } from './handlers/deliver-result.ts'
@@ -10,17 +11,28 @@ import { startRun } from './handlers/start-run.ts'
 import { SWEEP_EVERY_MS, sweepRuns } from './handlers/sweep-runs.ts'
 import { wakeRun } from './handlers/wake-run.ts'
 import { createJournalStore } from './journal/journal-store.ts'
-import { modelAccess } from './model/access.ts'
+import { createLedgers, modelAccess } from './model/access.ts'
 
 await runService('agent-runner', async ({ config, log }) => {
   const redis = connect(config.redis)
   await requireSafeRedis(redis)
   const producer = createProducer(redis)
+  const journal = createJournalStore(redis)
+  // While Redis is away nothing may be spent: the ledger's commands fail then, they do not wait.
+  const ledgerRedis = connectOrFail(config.redis)
+  ledgerRedis.on('error', (error) => log.debug({ err: error }, 'no connection for the ledger'))
+  const ledgers = createLedgers(config, ledgerRedis, log)
   const deps: Deps = {
     config,
-    journal: createJournalStore(redis),
+    journal,
     producer,
-    model: modelAccess(config, redis),
+    model: modelAccess(config, ledgers),
+    reconcile: createReconciler({
+      ledgers: Object.values(ledgers),
+      journal,
+      log,
+      graceMs: (config.ASTRA_REQUEST_SECONDS + 60) * 1000,
+    }),
   }
   const runs = consume(
     'runs',
@@ -49,6 +61,7 @@ await runService('agent-runner', async ({ config, log }) => {
       await Promise.all([runs.close(deadlineMs), results.close(deadlineMs)])
       await producer.close()
       redis.disconnect()
+      ledgerRedis.disconnect()
     },
   }
 })

@@ -95,10 +95,10 @@ export function createLedger(redis: Redis, settings: Settings): Ledger {
     const at = now()
     const scriptKeys = [keys.project, keys.days, keys.run(runId), keys.open, keys.runs, keys.outbox]
     const args = [verb, runId, attempt, at.toISOString(), at.getTime(), amount, scope, ...more]
-    const reply = await redis.eval(LEDGER_SCRIPT, scriptKeys.length, ...scriptKeys, ...args)
-    const [verdict, seq, line] = reply as Reply
-    if (verdict === 'made') await write(dayOf(at), seq, line)
-    return reply as Reply
+    const count = scriptKeys.length
+    const reply = (await redis.eval(LEDGER_SCRIPT, count, ...scriptKeys, ...args)) as Reply
+    if (reply[0] === 'made') await write(dayOf(at), reply[1], reply[2])
+    return reply
   }
 
   /** The transition is made, whatever happens here; its line waits in the outbox until it is written. */
@@ -136,17 +136,8 @@ export function createLedger(redis: Redis, settings: Settings): Ledger {
       const { project, day, run } = limits
       for (const [name, limit] of Object.entries({ project, day, run })) requireLimit(name, limit)
       const oldest = lastDays(now(), KEEP_DAYS).at(-1) ?? ''
-      const reply = await transition(
-        'hold',
-        runId,
-        attempt,
-        amount,
-        model,
-        project,
-        day,
-        run,
-        oldest,
-      )
+      const more = [model, project, day, run, oldest]
+      const reply = await transition('hold', runId, attempt, amount, ...more)
       if (reply[0] === 'limit') return { granted: false, limit: reply[1], leftMicrousd: reply[2] }
       if (reply[0] !== 'no') return { granted: true }
       return { granted: false, limit: null, state: refusingState(reply[1]) }

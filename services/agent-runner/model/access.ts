@@ -1,7 +1,10 @@
 import type { Redis } from 'ioredis'
 import type { Config } from '../../../shared/config.ts'
+import type { LedgerScope } from '../../../shared/contracts/ledger.ts'
 import type { RunMode } from '../../../shared/contracts/run.ts'
-import { createLedger } from '../budget/ledger.ts'
+import type { Logger } from '../../../shared/logger.ts'
+import { openEvidence } from '../budget/evidence.ts'
+import { createLedger, type Ledger } from '../budget/ledger.ts'
 import type { ModelAccess } from '../deps.ts'
 import { createModelClient } from './client.ts'
 import { notionalPrices, pricesOf } from './prices.ts'
@@ -12,8 +15,22 @@ const STAND_IN = 'offline-stand-in'
 /** Nobody pays the stand-in, so nothing limits it; the ledger still says what it would have cost. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
+type Ledgers = Record<LedgerScope, Ledger>
+
+/** Both, also where a mode cannot be used: what an earlier configuration spent is looked after too. */
+export function createLedgers(config: Config, redis: Redis, log: Logger): Ledgers {
+  const common = { evidence: openEvidence(config.home), log, now: () => new Date() }
+  return {
+    live: createLedger(redis, { ...common, scope: 'live', model: config.ASTRA_MODEL }),
+    notional: createLedger(redis, { ...common, scope: 'notional', model: STAND_IN }),
+  }
+}
+
 /** The two ways to a model. Live is there only with a key and a known price. */
-export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => ModelAccess | null {
+export function modelAccess(
+  config: Config,
+  ledgers: Ledgers,
+): (mode: RunMode) => ModelAccess | null {
   const timeoutMs = config.ASTRA_REQUEST_SECONDS * 1000
   const limits = { timeoutMs, idleMs: config.ASTRA_IDLE_SECONDS * 1000 }
   const background = config.ASTRA_BACKGROUND === '1'
@@ -36,8 +53,12 @@ export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => Mo
           prices,
           background,
           timeoutMs,
-          ledger: createLedger(redis, 'live'),
-          limits: (run) => ({ project: Math.floor(config.ASTRA_PROJECT_BUDGET_USD * 1e6), run }),
+          ledger: ledgers.live,
+          limits: (run) => ({
+            project: Math.floor(config.ASTRA_PROJECT_BUDGET_USD * 1e6),
+            day: Math.floor(config.ASTRA_DAY_BUDGET_USD * 1e6),
+            run,
+          }),
         }
       : null
   const offline: ModelAccess | null = config.OFFLINE_MODEL_URL
@@ -51,8 +72,8 @@ export function modelAccess(config: Config, redis: Redis): (mode: RunMode) => Mo
         prices: notionalPrices,
         background,
         timeoutMs,
-        ledger: createLedger(redis, 'notional'),
-        limits: () => ({ project: NO_LIMIT, run: NO_LIMIT }),
+        ledger: ledgers.notional,
+        limits: () => ({ project: NO_LIMIT, day: NO_LIMIT, run: NO_LIMIT }),
       }
     : null
   return (mode) => (mode === 'live' ? live : offline)

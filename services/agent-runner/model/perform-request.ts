@@ -106,6 +106,8 @@ async function takeHold(
   const limits = access.limits(run.journal.start?.request.limits.budget_microusd ?? 0)
   const result = await access.ledger.hold(run.runId, key, hold, limits)
   if (result.granted) return true
+  // This attempt has been sent or has an end: the journal says so too when it is read again.
+  if (result.limit === null) return false
   const needs = (hold / 1e6).toFixed(4)
   const left = (Math.max(0, result.leftMicrousd) / 1e6).toFixed(4)
   const message = `The next request may cost up to $${needs}; the ${result.limit} budget has $${left} left.`
