@@ -1,5 +1,6 @@
 import type { Logger } from '../../shared/logger.ts'
 import { ApiError } from './api-error.ts'
+import { BACKGROUND_MS, isUnderWay, unfinished } from './background.ts'
 import { checkCalls, conversationUpTo } from './conversation.ts'
 import { cutAt, toOutputItems, toRepairItems, toRepairTools } from './output-items.ts'
 import { nextOutput } from './repair/next-output.ts'
@@ -18,19 +19,24 @@ export async function createResponse(
   const started = performance.now()
   const request = parseCreateRequest(body)
   refuseRequiredTools(request)
+  const inBackground = request.background === true
+  if (inBackground && request.store === false) {
+    throw new ApiError(400, 'Background responses need to be stored.', { param: 'store' })
+  }
   const previousId = request.previous_response_id ?? null
-  const before = await conversationUpTo(previousId, store.load)
+  const before = await conversationUpTo(previousId, (id) => loadFinished(id, store, now()))
   const conversation = [...before, ...request.input]
   checkCalls(conversation)
 
   const { items, cut } = answer(request, conversation)
   const createdAt = now()
   const id = store.newId(createdAt)
+  const readyAt = inBackground ? createdAt.getTime() + BACKGROUND_MS : null
   const response = {
     ...responseBody(request, items, cut),
     id,
     created_at: Math.floor(createdAt.getTime() / 1000),
-    completed_at: cut ? null : Math.floor(now().getTime() / 1000),
+    completed_at: cut ? null : Math.floor((readyAt ?? now().getTime()) / 1000),
     previous_response_id: previousId,
     usage: countUsage(request, conversation, items),
   }
@@ -40,12 +46,22 @@ export async function createResponse(
       input: request.input,
       output: items,
       body: response,
+      ready_at: readyAt,
     })
   }
   const calls = items.flatMap((item) => (item.type === 'function_call' ? [item.name] : []))
   const ms = Math.round(performance.now() - started)
   log.info({ id, previousId, calls, ms }, 'answered by the local stand-in, not Astra')
-  return response
+  return inBackground ? unfinished(response, 'queued') : response
+}
+
+/** A response that is under way has nothing to go on from. */
+async function loadFinished(id: string, store: ResponsesStore, now: Date) {
+  const stored = await store.load(id)
+  if (!stored || !isUnderWay(stored, now)) return stored
+  throw new ApiError(400, `Response with id '${id}' is still in progress.`, {
+    param: 'previous_response_id',
+  })
 }
 
 function answer(request: CreateRequest, conversation: readonly InputItem[]) {
@@ -68,7 +84,7 @@ function responseBody(request: CreateRequest, items: readonly InputItem[], cut: 
   return {
     object: 'response',
     status: cut ? 'incomplete' : 'completed',
-    background: false,
+    background: request.background === true,
     error: null,
     incomplete_details: cut ? { reason: 'max_output_tokens' } : null,
     instructions: request.instructions ?? null,

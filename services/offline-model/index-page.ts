@@ -8,6 +8,7 @@ export const indexPage = `<!doctype html>
 <h1>Local stand-in, not Astra</h1>
 <p>${STAND_IN_NOTICE}</p>
 <p>It speaks a part of the Responses API: <code>POST /v1/responses</code> and
-<code>GET /v1/responses/{id}</code>, with function tools, without streaming.</p>
+<code>GET /v1/responses/{id}</code>, and for background responses
+<code>POST /v1/responses/{id}/cancel</code>; with function tools, without streaming.</p>
 </html>
 `

@@ -119,7 +119,7 @@ const createRequestSchema = z.strictObject({
   store: z.boolean().nullish(),
   service_tier: z.enum(['auto', 'default', 'flex', 'scale', 'priority']).nullish(),
   metadata: metadata.nullish(),
-  background: z.literal(false).nullish(),
+  background: z.boolean().nullish(),
   stream: z.literal(false).nullish(),
   include: z.array(z.string()).nullish(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
@@ -152,7 +152,7 @@ function badRequest(issue: z.core.$ZodIssue): ApiError {
   const subject = at === '' ? 'the request body' : `'${at}'`
   return new ApiError(
     400,
-    `Invalid value for ${subject}: ${issue.message} (refused by the local stand-in, which serves text and function tools, without streaming or background mode).`,
+    `Invalid value for ${subject}: ${issue.message} (refused by the local stand-in, which serves text and function tools, without streaming).`,
     at === '' ? { code } : { code, param: at },
   )
 }

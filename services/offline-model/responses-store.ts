@@ -10,6 +10,8 @@ export type StoredResponse = {
   input: InputItem[]
   output: InputItem[]
   body: Record<string, unknown>
+  /** When a background response is done, in milliseconds of Unix time; null for any other. */
+  ready_at: number | null
 }
 
 const ID = /^resp_[0-9a-f]{44}$/
@@ -39,7 +41,8 @@ export async function openResponsesStore(
     async load(id) {
       if (!ID.test(id)) return null
       try {
-        return JSON.parse(await readFile(file(id), 'utf8')) as StoredResponse
+        const stored = JSON.parse(await readFile(file(id), 'utf8')) as StoredResponse
+        return { ...stored, ready_at: stored.ready_at ?? null }
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
         throw error

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { ApiError, errorBody } from './api-error.ts'
+import { bodyAt, cancelResponse, responseNotFound } from './background.ts'
 import { createResponse, type Deps } from './create-response.ts'
 import { indexPage } from './index-page.ts'
 import { STAND_IN_NOTICE } from './stand-in.ts'
@@ -47,11 +48,12 @@ async function route(request: IncomingMessage, path: string, deps: Deps): Promis
   if (path === '/v1/responses' && request.method === 'POST') {
     return createResponse(await readJson(request), deps)
   }
-  const id = /^\/v1\/responses\/([^/]+)$/.exec(path)?.[1]
-  if (id !== undefined && request.method === 'GET') {
+  const [, id, action] = /^\/v1\/responses\/([^/]+)(\/cancel)?$/.exec(path) ?? []
+  if (id !== undefined && action && request.method === 'POST') return cancelResponse(id, deps)
+  if (id !== undefined && !action && request.method === 'GET') {
     const stored = await deps.store.load(id)
-    if (stored) return stored.body
-    throw new ApiError(404, `Response with id '${id}' not found.`, { param: 'response_id' })
+    if (stored) return bodyAt(stored, deps.now())
+    throw responseNotFound(id)
   }
   if (id !== undefined || path === '/v1/responses') {
     throw new ApiError(405, `${request.method} is not supported on ${path}. ${STAND_IN_NOTICE}`)

@@ -214,6 +214,18 @@ describe('the stand-in and the official client', () => {
     expect(callsOf(second).map((call) => call.name)).toEqual(['wait_for_tasks'])
   })
 
+  it('gives a background response that was queued before it was killed', async () => {
+    const queued = await begin({ background: true })
+    await kill(service.child)
+    service = await startService()
+    let response = await client().responses.retrieve(queued.id)
+    while (response.status === 'in_progress') {
+      response = await client().responses.retrieve(queued.id)
+    }
+    const second = await goOn(response, [answer(response, 'list_project_files', listed)])
+    expect(callsOf(second).map((call) => call.name)).toEqual(['wait_for_tasks'])
+  })
+
   it('leaves no half-written file behind', async () => {
     const names = await readdir(join(home, 'offline-model'))
     expect(names.filter((name) => !/^resp_[0-9a-f]{44}\.json$/.test(name))).toEqual([])
@@ -264,7 +276,11 @@ describe('what the stand-in refuses', () => {
       "Missing required parameter: 'input[0].call_id'.",
     ],
     ['streaming', { model: 'm', input: 'x', stream: true }, "'stream'"],
-    ['background mode', { model: 'm', input: 'x', background: true }, "'background'"],
+    [
+      'a background response that is not to be stored',
+      { model: 'm', input: 'x', background: true, store: false },
+      'need to be stored',
+    ],
     [
       'a hosted tool',
       { model: 'm', input: 'x', tools: [{ type: 'web_search' }] },
