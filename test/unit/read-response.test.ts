@@ -42,6 +42,12 @@ describe('reading a response', () => {
     expect(respond([{ type: 'reasoning' }, message('Done.'), refusal]).text).toBe('Done.\nNo.')
   })
 
+  it('takes a response that was cancelled in the background as failed', () => {
+    const read = readResponse({ id: 'r', status: 'cancelled', output: [] }, none)
+    expect(read).toMatchObject({ status: 'failed', invalid: null })
+    expect(read.detail).toMatch(/cancelled/)
+  })
+
   it('keeps the tier that served the request, where a server names one', () => {
     expect(respond([message('x')], { service_tier: 'flex' }).service_tier).toBe('flex')
     expect(respond([message('x')]).service_tier).toBeNull()

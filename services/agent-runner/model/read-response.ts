@@ -51,12 +51,12 @@ export function readResponse(raw: unknown, known: ReadonlySet<string>): ReadResp
   }
   const { data } = parsed
   const items = readItems(data.output, known)
-  const status =
-    data.status === 'failed' || data.status === 'incomplete' ? data.status : 'completed'
+  const status = readStatus(data.status)
+  const detail = data.error?.message ?? data.incomplete_details?.reason ?? null
   return {
     id: data.id,
     status,
-    detail: data.error?.message ?? data.incomplete_details?.reason ?? null,
+    detail: detail ?? (data.status === 'cancelled' ? 'the response was cancelled' : null),
     invalid: items.invalid ?? emptiness(data.output.length, status),
     calls: items.calls,
     output: data.output,
@@ -64,6 +64,12 @@ export function readResponse(raw: unknown, known: ReadonlySet<string>): ReadResp
     service_tier: data.service_tier ?? null,
     usage: readUsage(data.usage),
   }
+}
+
+/** A background response that somebody cancelled holds no answer either. */
+function readStatus(status: string | null | undefined): ResponseEntry['status'] {
+  if (status === 'cancelled') return 'failed'
+  return status === 'failed' || status === 'incomplete' ? status : 'completed'
 }
 
 function readItems(output: { type: string }[], known: ReadonlySet<string>) {
