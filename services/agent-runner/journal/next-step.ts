@@ -12,6 +12,8 @@ export type Step =
   | { kind: 'baseline' }
   | { kind: 'prefetch' }
   | { kind: 'call'; call: PlacedCall }
+  /** The call was cut off by the model's end: answer it as aborted, do not carry it out. */
+  | { kind: 'abort'; call: PlacedCall }
   | { kind: 'request'; request: number; attempt: number; delivers: string[]; reminder: boolean }
   /** The attempt works in the background: wait for its result. */
   | { kind: 'retrieve'; request: number; attempt: number; id: string }
@@ -145,7 +147,7 @@ function beginCalls(journal: Journal, response: ResponseEntry, request: number):
       `The limit of ${limit} tool calls was reached.`,
     )
   }
-  return { kind: 'call', call: { ...call, request } }
+  return { kind: call.completed ? 'call' : 'abort', call: { ...call, request } }
 }
 
 /** All calls of the last response are begun: send what is there, wait, or end. */

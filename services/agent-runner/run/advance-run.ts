@@ -19,7 +19,13 @@ import { accessOf } from '../model/access-of-run.ts'
 import { performRequest, performRetrieve } from '../model/perform-request.ts'
 import { redBaseline } from '../model/request.ts'
 import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
-import { performCall, type Run, savedPatch, testEnvironment } from '../tools/perform-call.ts'
+import {
+  abortCall,
+  performCall,
+  type Run,
+  savedPatch,
+  testEnvironment,
+} from '../tools/perform-call.ts'
 import { reviveDeliveries } from '../tools/revive-deliveries.ts'
 import { transcriptOf } from './transcript.ts'
 
@@ -72,6 +78,8 @@ async function perform(
     }
     case 'call':
       return performCall(deps, run, step.call)
+    case 'abort':
+      return abortCall(deps, run, step.call)
     case 'request':
       await publish(deps, run)
       return performRequest(deps, run, step, context)

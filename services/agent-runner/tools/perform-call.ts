@@ -28,14 +28,6 @@ const MAX_STORED_DIFF = 60_000
  * test runs and stores become jobs whose result arrives in the run's inbox.
  */
 export async function performCall(deps: Deps, run: Run, call: PlacedCall): Promise<void> {
-  if (!call.completed) {
-    return answer(
-      deps,
-      run,
-      call,
-      errorOutput('aborted', 'The call was cut off and was not carried out.'),
-    )
-  }
   const parsed = parseCall(call)
   if (!parsed.ok) return answer(deps, run, call, errorOutput(parsed.code, parsed.message))
   const outcome = parsed.name === 'store_fix_memory' ? parsed.args.outcome : null
@@ -50,6 +42,12 @@ export async function performCall(deps: Deps, run: Run, call: PlacedCall): Promi
   const output = await answerAtOnce(deps, run, call, parsed)
   if (output !== null) return answer(deps, run, call, output)
   return begin(deps, run, call, parsed)
+}
+
+/** Every ordinary call needs an output; this one gets the explicit one that it was not carried out. */
+export async function abortCall(deps: Deps, run: Run, call: PlacedCall): Promise<void> {
+  const output = errorOutput('aborted', 'The call was cut off and was not carried out.')
+  return answer(deps, run, call, output)
 }
 
 /** The output of a file tool, or null for a call that becomes a job. */
