@@ -132,8 +132,9 @@ export class SimulatedRun {
   advance(): Step {
     for (;;) {
       const step = nextStep(this.journal)
-      if (step.kind !== 'call') return step
-      this.#perform(step.call)
+      if (step.kind === 'abort') this.#output(step.call, 'aborted')
+      else if (step.kind === 'call') this.#perform(step.call)
+      else return step
     }
   }
 
@@ -219,7 +220,11 @@ export class SimulatedRun {
     if (placed.name === 'apply_edit') {
       this.#add(`edit/${key}`, { path: 'a.ts', before: 'x', after: 'y' })
     }
-    this.#add(`output/${key}`, { at, output: `output of ${placed.call_id}` })
+    this.#output(placed, `output of ${placed.call_id}`)
+  }
+
+  #output(placed: PlacedCall, output: string): void {
+    this.#add(`output/${callKey(placed.call_id)}`, { at, output })
   }
 }
 

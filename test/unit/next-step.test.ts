@@ -139,6 +139,17 @@ describe('async searches', () => {
   })
 })
 
+describe('a call that was cut off', () => {
+  it('is answered as aborted in the next request and is not carried out', () => {
+    const run = SimulatedRun.red()
+    const cut = sim.call('apply_edit', 'cut', {}, { completed: false })
+    const step = run.respond({ calls: [search('s'), cut, read('r')], status: 'incomplete' })
+    expect(step).toMatchObject({ kind: 'request', request: 2, delivers: keys('cut', 'r') })
+    expect(run.journal.outputs.get('call:cut')?.output).toBe('aborted')
+    expect(run.journal.edits.size).toBe(0)
+  })
+})
+
 describe('the memory gate', () => {
   it('reminds once of a final answer before the memory, and ends the run at the second', () => {
     const run = SimulatedRun.red()
@@ -251,6 +262,15 @@ describe('attempts and limits', () => {
       run.fail(step, { final: false, code: 'http_500' })
     }
     expect(run.advance()).toMatchObject({ status: 'failed', reason: 'model_error' })
+  })
+
+  it('fetches a background attempt instead of sending it again, until it has an end', () => {
+    const run = SimulatedRun.red()
+    const step = run.send()
+    run.journal.background.set('1.1', { at: '', id: 'resp_bg' })
+    expect(run.advance()).toEqual({ kind: 'retrieve', request: 1, attempt: 1, id: 'resp_bg' })
+    run.fail(step, { final: false, code: 'timeout' })
+    expect(run.advance()).toMatchObject({ kind: 'request', request: 1, attempt: 2 })
   })
 
   it('does not repeat a final fault', () => {
