@@ -1,7 +1,6 @@
-import { type RunRequest, runRequestSchema } from '../../shared/contracts/run.ts'
+import { type RunRequest, runRequestSchema, startJobId } from '../../shared/contracts/run.ts'
 import { listRunViews, type RunView, readRunView } from '../../shared/contracts/run-view.ts'
 import { UsageError } from '../../shared/errors.ts'
-import { startJobId } from './follow-run.ts'
 import type { Services } from './with-services.ts'
 
 type QueueAccess = Pick<Services, 'redis' | 'producer'>

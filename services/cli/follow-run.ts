@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis'
-import { jobIdOf } from '../../shared/contracts/ids.ts'
-import type { RunRequest } from '../../shared/contracts/run.ts'
+import { type RunRequest, startJobId } from '../../shared/contracts/run.ts'
 import {
   type RunEvent,
   type RunView,
@@ -17,13 +16,13 @@ const BLOCK_MS = 250
 /** A private Redis that was killed is back within seconds. */
 const REDIS_AWAY_MS = 20_000
 
-export const startJobId = (runId: string) => jobIdOf('start', runId)
-
-/** Adds the run's first job. Repeating it is harmless. */
+/** Adds the run's first job, in its repository's turn. Repeating it is harmless. */
 export async function startRun(producer: Producer, request: RunRequest): Promise<void> {
+  const { repository_id: repositoryId, priority } = request
   await producer.add('runs', 'start', request, {
     jobId: startJobId(request.run_id),
     deduplication: { id: request.run_id, keepLastIfActive: true },
+    priority: await producer.fairPriority('runs', { repositoryId, priority }),
   })
 }
 

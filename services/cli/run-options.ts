@@ -2,7 +2,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../shared/config.ts'
 import { newRunId, runIdSchema } from '../../shared/contracts/ids.ts'
 import { SMOKE_SESSION_PREFIX } from '../../shared/contracts/memory.ts'
-import type { RecallMode, RunLimits } from '../../shared/contracts/run.ts'
+import {
+  type RecallMode,
+  type RunLimits,
+  type RunPriority,
+  runPrioritySchema,
+} from '../../shared/contracts/run.ts'
 import type { FixOrder } from './fix-workspace.ts'
 
 export const DEFAULT_PROMPT =
@@ -16,6 +21,7 @@ export type RunOptions = {
   offline?: true
   approveLiveCost?: true
   recall: RecallMode
+  priority: RunPriority
   command?: string
 } & LimitOptions
 
@@ -42,6 +48,11 @@ export function addRunOptions(command: Command): Command {
         .choices(['tool', 'prefetch'])
         .default('tool'),
     )
+    .addOption(
+      new Option('--priority <class>', 'all waiting runs of a class go before those of the next')
+        .choices(runPrioritySchema.options)
+        .default('normal'),
+    )
     .option('--command <cmd>', 'test command, one of those found in the workspace')
     .option('--max-requests <n>', 'limit of model requests', wholeNumber(1, 1000))
     .option('--max-tool-calls <n>', 'limit of tool calls', wholeNumber(1, 10_000))
@@ -58,6 +69,7 @@ export function orderOf(workspace: string, options: RunOptions, config: Config):
     prompt: options.prompt,
     mode: options.offline ? 'offline' : 'live',
     recall: options.recall,
+    priority: options.priority,
     approve_live_cost: options.approveLiveCost ?? false,
     command: options.command ?? null,
     limits: limitsOf(options, config),

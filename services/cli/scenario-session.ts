@@ -30,6 +30,7 @@ export async function runScenario(
     prompt: DEFAULT_PROMPT,
     mode: live ? 'live' : 'offline',
     recall,
+    priority: 'normal',
     approve_live_cost: live,
     command: null,
     limits: limitsOf({}, scratch.config),

@@ -20,8 +20,8 @@ const LAST_TAG = BAND - 1
 export async function fairPriority(redis: Redis, queue: QueueName, share: Share): Promise<number> {
   const first = firstOf(runPrioritySchema.options.indexOf(share.priority))
   const clock = clockKey(queue, share.priority)
-  const keys = [prioritizedKey(queue), clock, `${clock}:last`]
-  const args = [first, LAST_TAG, share.repositoryId, jobKey(queue, '')]
+  const keys = [jobKey(queue, 'prioritized'), clock, `${clock}:last`]
+  const args = [first, LAST_TAG, jobKey(queue, ''), share.repositoryId]
   const tag = await redis.eval(ASSIGN, keys.length, ...keys, ...args)
   return first + Number(tag)
 }
@@ -38,12 +38,12 @@ export async function noteTaken(
   const index = Math.floor((job.priority - 1) / BAND)
   const priority = runPrioritySchema.options[index]
   if (!priority) return
-  const keys = [prioritizedKey(queue), clockKey(queue, priority), jobKey(queue, job.id)]
-  await redis.eval(TAKE, keys.length, ...keys, firstOf(index), LAST_TAG, job.priority)
+  const keys = [jobKey(queue, 'prioritized'), clockKey(queue, priority)]
+  const args = [firstOf(index), LAST_TAG, jobKey(queue, ''), job.id, job.priority]
+  await redis.eval(TAKE, keys.length, ...keys, ...args)
 }
 
 const firstOf = (index: number) => index * BAND + 1
 const jobKey = (queue: QueueName, id: string) => `${KEY_PREFIX}:${queue}:${id}`
-const prioritizedKey = (queue: QueueName) => jobKey(queue, 'prioritized')
 const clockKey = (queue: QueueName, priority: RunPriority) =>
   `${KEY_PREFIX}:share:${queue}:${priority}`

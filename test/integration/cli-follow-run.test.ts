@@ -53,6 +53,7 @@ const request: RunRequest = {
   prompt: 'repair it',
   mode: 'offline',
   recall: 'tool',
+  priority: 'normal',
   approve_live_cost: false,
   command: null,
   path_env: '/usr/bin',
@@ -146,7 +147,7 @@ describe('finding runs', () => {
   it('adds one job for a run, however often it is asked for', async () => {
     await startRun(services.producer, request)
     await startRun(services.producer, request)
-    expect(await services.producer.queue('runs').getJobCountByTypes('waiting')).toBe(1)
+    expect(await services.producer.queue('runs').getJobCountByTypes('prioritized')).toBe(1)
   })
 
   it('names a run that does not exist', async () => {
