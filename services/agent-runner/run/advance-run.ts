@@ -102,7 +102,7 @@ async function beginOwn(
   key: string,
   work: Parameters<typeof dispatch>[1]['work'],
 ): Promise<void> {
-  await dispatch(deps.producer, { runId: run.runId, key, work })
+  await dispatch(deps.producer, { run, key, work })
   crashPoint('agent.flow-added')
   const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch: null }
   await deps.journal.appendKeyed(run.runId, 'job', key, entry)

@@ -3,24 +3,34 @@ import { jobIdOf } from '../../../shared/contracts/ids.ts'
 import type { StorePayload } from '../../../shared/contracts/memory.ts'
 import { flowJob, type Producer } from '../../../shared/queue/producer.ts'
 import { normaliseSymptom } from '../../../shared/symptom.ts'
+import type { Journal } from '../journal/journal.ts'
 
 /**
  * Work that other processes do for a run, as flows `deliver <- work <- embed`. `key` is where the
  * result goes in the run's inbox; all job ids follow from run and key, so repeating is harmless.
  */
-export type WorkRequest = { runId: string; key: string; work: FlowJob }
+export type WorkRequest = {
+  run: { runId: string; journal: Journal }
+  key: string
+  work: FlowJob
+}
 
 /** The job that brings the result for `key` into the run's inbox. */
 export const deliverJobId = (runId: string, key: string) => jobIdOf('deliver', runId, key)
 
-export async function dispatch(
-  producer: Producer,
-  { runId, key, work }: WorkRequest,
-): Promise<void> {
-  const id = deliverJobId(runId, key)
-  await producer.addFlowOnce(
-    flowJob('tool-results', 'deliver', { run_id: runId, call_id: key }, id, [work]),
-  )
+export async function dispatch(producer: Producer, { run, key, work }: WorkRequest): Promise<void> {
+  const payload = { run_id: run.runId, call_id: key }
+  const placed = work.queueName === 'tests' ? await inTurn(producer, run.journal, work) : work
+  const id = deliverJobId(run.runId, key)
+  await producer.addFlowOnce(flowJob('tool-results', 'deliver', payload, id, [placed]))
+}
+
+/** Tests are what runs wait for most: repositories take turns there. */
+async function inTurn(producer: Producer, { start }: Journal, work: FlowJob): Promise<FlowJob> {
+  if (!start) throw new Error('a run that has not started has no tests')
+  const { repository_id: repositoryId, priority } = start.request
+  const turn = await producer.fairPriority('tests', { repositoryId, priority })
+  return { ...work, opts: { ...work.opts, priority: turn } }
 }
 
 /** `symptom`: what was observed of the run, normalised; the search takes the nearer of the two. */

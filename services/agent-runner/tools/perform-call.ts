@@ -94,7 +94,7 @@ async function begin(deps: Deps, run: Run, call: PlacedCall, parsed: ValidCall):
   const key = callKey(call.call_id)
   const patch = parsed.name === 'run_tests' ? await savedPatch(run) : null
   const work = await workOf(run, key, parsed, patch)
-  await dispatch(deps.producer, { runId: run.runId, key, work })
+  await dispatch(deps.producer, { run, key, work })
   crashPoint('agent.flow-added')
   const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch }
   await deps.journal.appendKeyed(run.runId, 'job', key, entry, {
