@@ -31,6 +31,15 @@ describe('reading a response', () => {
     expect(again.invalid).toMatch(/used twice/)
   })
 
+  it('names a server that passed over the response to go on from, and believes one that says nothing', () => {
+    const to = (previous: string | null, extra: object) =>
+      readResponse({ id: 'r2', output: [message('x')], ...extra }, none, previous).invalid
+    expect(to('r1', { previous_response_id: null })).toMatch(/r1.*ASTRA_CHAIN=resend/)
+    expect(to('r1', { previous_response_id: 'r1' })).toBeNull()
+    expect(to('r1', {})).toBeNull()
+    expect(to(null, { previous_response_id: null })).toBeNull()
+  })
+
   it('names an empty output and a body that is no response, without throwing', () => {
     expect(respond([]).invalid).toMatch(/no output/)
     expect(readResponse('<html>', none).invalid).toMatch(/malformed/)

@@ -9,6 +9,7 @@ const responseSchema = z.looseObject({
   error: z.looseObject({ message: z.string() }).nullish(),
   incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
   service_tier: z.string().nullish().catch(null),
+  previous_response_id: z.unknown(),
   usage: z
     .looseObject({
       input_tokens: z.number().int().nonnegative(),
@@ -43,8 +44,13 @@ type ReadResponse = Omit<ResponseEntry, 'at' | 'attempt' | 'cost_microusd'>
 /**
  * A response as the journal keeps it. Never throws: what cannot be used is named in `invalid`, so
  * that a paid answer is journalled whatever it holds. `known`: the call ids of the run so far.
+ * `previous`: the response that the request asked to go on from, or null.
  */
-export function readResponse(raw: unknown, known: ReadonlySet<string>): ReadResponse {
+export function readResponse(
+  raw: unknown,
+  known: ReadonlySet<string>,
+  previous: string | null = null,
+): ReadResponse {
   const parsed = responseSchema.safeParse(raw)
   if (!parsed.success) {
     return unusable(`the response is malformed: ${z.prettifyError(parsed.error)}`)
@@ -57,7 +63,10 @@ export function readResponse(raw: unknown, known: ReadonlySet<string>): ReadResp
     id: data.id,
     status,
     detail: detail ?? (data.status === 'cancelled' ? 'the response was cancelled' : null),
-    invalid: items.invalid ?? emptiness(data.output.length, status),
+    invalid:
+      brokenChain(data.previous_response_id, previous) ??
+      items.invalid ??
+      emptiness(data.output.length, status),
     calls: items.calls,
     output: data.output,
     text: items.text,
@@ -123,6 +132,15 @@ function readUsage(usage: z.infer<typeof responseSchema>['usage']): Usage {
     output_tokens: usage?.output_tokens ?? 0,
     reasoning_tokens: usage?.output_tokens_details?.reasoning_tokens ?? 0,
   }
+}
+
+/**
+ * A server that keeps no chain passes over the id that it was given, and answers as if nothing had
+ * been said before: such a run would go round in circles.
+ */
+function brokenChain(echoed: unknown, previous: string | null): string | null {
+  if (previous === null || echoed !== null) return null
+  return `the server did not go on from ${previous}: it keeps no chain, so set ASTRA_CHAIN=resend`
 }
 
 function emptiness(items: number, status: string): string | null {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps } from '../deps.ts'
-import { allCalls } from '../journal/conversation.ts'
+import { allCalls, responseTo } from '../journal/conversation.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
 import { accessOf } from './access-of-run.ts'
 import type { ModelReply } from './client.ts'
@@ -23,7 +23,9 @@ export async function recordReply(
   const { runId, journal } = run
   const access = accessOf(deps, journal)
   const known = new Set(allCalls(journal).map((call) => call.call_id))
-  const read = readResponse(reply.response, known)
+  const chained = access.settings.chain === 'previous'
+  const previous = chained ? responseTo(journal, attempt.request - 1) : undefined
+  const read = readResponse(reply.response, known, previous?.id ?? null)
   // Without usage nobody knows what it cost, so it cost what was held.
   const counted = read.usage.input_tokens > 0
   const cost = counted ? costMicrousd(read.usage, access.prices) : attempt.hold
