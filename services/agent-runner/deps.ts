@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/config.ts'
 import type { RunMode } from '../../shared/contracts/run.ts'
 import type { Producer } from '../../shared/queue/producer.ts'
-import type { Ledger, Limits } from './budget/ledger.ts'
+import type { Ledger, Ledgers, Limits } from './budget/ledger.ts'
 import type { JournalStore } from './journal/journal-store.ts'
 import type { ModelClient } from './model/client.ts'
 import type { Prices } from './model/prices.ts'
@@ -28,6 +28,8 @@ export type Deps = {
   producer: Producer
   /** Null when this mode cannot be used here: such runs were refused at their start. */
   model(mode: RunMode): ModelAccess | null
+  /** Of both modes, also of one that cannot be used here (any more). */
+  ledgers: Ledgers
   /** Closes what crashes left open in the ledgers; cheap to call often. */
   reconcile(): Promise<void>
 }

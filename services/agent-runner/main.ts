@@ -27,6 +27,7 @@ await runService('agent-runner', async ({ config, log }) => {
     journal,
     producer,
     model: modelAccess(config, ledgers),
+    ledgers,
     reconcile: createReconciler({
       ledgers: Object.values(ledgers),
       journal,

@@ -61,6 +61,9 @@ export type Ledger = {
   recoverEvidence(): Promise<void>
 }
 
+/** Both scopes; a run's is `live` or `notional` by its mode. */
+export type Ledgers = Record<LedgerScope, Ledger>
+
 type Settings = {
   scope: LedgerScope
   /** Whom the holds pay, for `astra cost`. */

@@ -1,10 +1,9 @@
 import type { Redis } from 'ioredis'
 import type { Config } from '../../../shared/config.ts'
-import type { LedgerScope } from '../../../shared/contracts/ledger.ts'
 import type { RunMode } from '../../../shared/contracts/run.ts'
 import type { Logger } from '../../../shared/logger.ts'
 import { openEvidence } from '../budget/evidence.ts'
-import { createLedger, type Ledger } from '../budget/ledger.ts'
+import { createLedger, type Ledgers } from '../budget/ledger.ts'
 import type { ModelAccess } from '../deps.ts'
 import { createModelClient } from './client.ts'
 import { notionalPrices, pricesOf } from './prices.ts'
@@ -14,8 +13,6 @@ const STAND_IN = 'offline-stand-in'
 
 /** Nobody pays the stand-in, so nothing limits it; the ledger still says what it would have cost. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
-
-type Ledgers = Record<LedgerScope, Ledger>
 
 /** Both, also where a mode cannot be used: what an earlier configuration spent is looked after too. */
 export function createLedgers(config: Config, redis: Redis, log: Logger): Ledgers {

@@ -49,6 +49,8 @@ export async function performRequest(
   const first = await deps.journal.appendKeyed(runId, 'sent', key, sent, { type: 'request', text })
   if (!first) return
   crashPoint('agent.sent-journalled')
+  // The journal first: an attempt that only the ledger calls sent could never be told from one that was.
+  if (!(await access.ledger.sent(runId, key))) return
 
   const started = Date.now()
   const reply = await access.client.respond(body, context.signal)
@@ -106,8 +108,12 @@ async function takeHold(
   const limits = access.limits(run.journal.start?.request.limits.budget_microusd ?? 0)
   const result = await access.ledger.hold(run.runId, key, hold, limits)
   if (result.granted) return true
-  // This attempt has been sent or has an end: the journal says so too when it is read again.
-  if (result.limit === null) return false
+  if (result.limit === null) {
+    // Another worker was quicker: the journal says so when it is read again.
+    const { sent } = await deps.journal.load(run.runId)
+    if (sent.has(key)) return false
+    throw new Error(`attempt ${key} is ${result.state} in the ledger and unknown to the journal`)
+  }
   const needs = (hold / 1e6).toFixed(4)
   const left = (Math.max(0, result.leftMicrousd) / 1e6).toFixed(4)
   const message = `The next request may cost up to $${needs}; the ${result.limit} budget has $${left} left.`
@@ -116,9 +122,16 @@ async function takeHold(
   return false
 }
 
-/** Bytes are never fewer than tokens; what went before is known from the last response's usage. */
-function inputTokensAtMost(journal: Journal, step: RequestStep, body: object): number {
-  const previous = responseTo(journal, step.request - 1)
+/**
+ * Bytes are never fewer than tokens. What the body leaves to the chain is known from the last
+ * response's usage; a body that holds the whole conversation leaves nothing.
+ */
+function inputTokensAtMost(
+  journal: Journal,
+  step: RequestStep,
+  body: ResponseCreateParamsNonStreaming,
+): number {
+  const previous = body.previous_response_id ? responseTo(journal, step.request - 1) : null
   const before = previous ? previous.usage.input_tokens + previous.usage.output_tokens : 0
   return before + Buffer.byteLength(JSON.stringify(body))
 }

@@ -15,7 +15,6 @@ import {
 import type { Journal } from '../journal/journal.ts'
 import { nextStep, type Step } from '../journal/next-step.ts'
 import { attemptCost, observedSymptom, viewOf } from '../journal/run-view.ts'
-import { accessOf } from '../model/access-of-run.ts'
 import { performRequest, performRetrieve } from '../model/perform-request.ts'
 import { redBaseline } from '../model/request.ts'
 import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
@@ -124,7 +123,7 @@ async function offeredPatch(run: Run): Promise<Patch> {
 
 /** Leaves behind what people need of an ended run. All of it may be repeated. */
 async function conclude(deps: Deps, run: Run, log: Logger): Promise<void> {
-  await settleAll(deps, run)
+  await closeLedger(deps, run)
   const patch = await offeredPatch(run).catch((error): Patch => {
     // Its folder was removed: the run has ended all the same, and must not be woken for ever.
     log.error({ err: error }, 'the patch of an ended run cannot be read')
@@ -138,14 +137,17 @@ async function conclude(deps: Deps, run: Run, log: Logger): Promise<void> {
   await deps.journal.retire(run.runId)
 }
 
-/** Every attempt has an end now; a hold that a crash left open is charged in full. */
-async function settleAll(deps: Deps, run: Run): Promise<void> {
-  if (run.journal.sent.size === 0) return
-  const { ledger } = accessOf(deps, run.journal)
-  for (const [key, sent] of run.journal.sent) {
-    const cost = attemptCost(run.journal, key, sent.hold_microusd) ?? sent.hold_microusd
-    await ledger.settle(run.runId, key, cost)
-  }
+/**
+ * Every attempt has an end now: one that a crash left open is charged in full, a hold that was never
+ * sent is given back. Where this mode cannot be used any more, the reconciliation does it.
+ */
+async function closeLedger(deps: Deps, run: Run): Promise<void> {
+  const access = deps.model(run.journal.start?.request.mode ?? 'live')
+  const costs = [...run.journal.sent].map(([key, { hold_microusd: hold }]): [string, number] => [
+    key,
+    attemptCost(run.journal, key, hold) ?? hold,
+  ])
+  await access?.ledger.closeRun(run.runId, new Map(costs))
 }
 
 async function noteDeadline(deps: Deps, runId: string, journal: Journal): Promise<void> {
