@@ -40,7 +40,7 @@ await runService('agent-runner', async ({ config, log }) => {
     {
       start: (payload, context) => startRun(deps, payload, context),
       wake: (payload, context) => wakeRun(deps, payload, context),
-      cancel: (payload) => cancelRun(deps, payload),
+      cancel: (payload, context) => cancelRun(deps, payload, context),
       sweep: () => sweepRuns(deps),
     },
     { redis, log, concurrency: config.ASTRA_RUN_CONCURRENCY },

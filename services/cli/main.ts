@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { addApplyCommand } from './commands/apply.ts'
 import { addCancelCommand } from './commands/cancel.ts'
+import { addCostCommand } from './commands/cost.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEnqueueCommand } from './commands/enqueue.ts'
@@ -32,6 +33,7 @@ for (const add of [
   addRunsCommand,
   addWatchCommand,
   addCancelCommand,
+  addCostCommand,
   addMemoryCommand,
   addSmokeCommand,
   addDemoCommand,

@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import type { CliContext } from '../context.ts'
+import { printCosts } from '../format-costs.ts'
+import { readCosts } from '../read-costs.ts'
+import { runId, wholeNumber } from '../run-options.ts'
+import { createTerminal } from '../terminal.ts'
+import { withServices } from '../with-services.ts'
+
+type Options = { days: number; run?: string; json?: boolean }
+
+export function addCostCommand(program: Command, context: CliContext): void {
+  program
+    .command('cost')
+    .description('show what was spent, by day, model and run, and what is left of each budget')
+    .option('--days <n>', 'how many UTC days, today included', wholeNumber(1, 400), 7)
+    .option('--run <id>', 'only this run, attempt by attempt', runId)
+    .option('--json', 'print it as JSON, in integer micro-dollars')
+    .addHelpText('after', helpText)
+    .action((options: Options) => cost(context, options))
+}
+
+const helpText = `
+Settled is what requests cost; sent is held for requests whose end is not known yet; held for those
+that are about to leave. All three count against a budget. Runs are kept for 90 days, days for 400.`
+
+async function cost(context: CliContext, options: Options): Promise<void> {
+  const terminal = createTerminal(options)
+  const config = context.config()
+  const now = new Date()
+  const run = options.run ?? null
+  const costs = await withServices(config, context, terminal.note, ({ redis }) =>
+    readCosts(redis, config, { days: options.days, run, now }),
+  )
+  terminal.printJson({ at: now.toISOString(), days: options.days, run, ...costs })
+  printCosts(terminal, costs, run)
+}
