@@ -9,7 +9,7 @@ const responseSchema = z.looseObject({
   error: z.looseObject({ message: z.string() }).nullish(),
   incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
   service_tier: z.string().nullish().catch(null),
-  previous_response_id: z.unknown(),
+  previous_response_id: z.unknown().optional(),
   usage: z
     .looseObject({
       input_tokens: z.number().int().nonnegative(),
