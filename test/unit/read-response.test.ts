@@ -31,6 +31,13 @@ describe('reading a response', () => {
     expect(again.invalid).toMatch(/used twice/)
   })
 
+  it('keeps the items as they came, down to the order of their fields', () => {
+    const thought = { summary: [], id: 'rs_1', encrypted_content: 'gAAAA==', type: 'reasoning' }
+    const read = respond([thought, message('Done.')])
+    expect(JSON.stringify(read.output[0])).toBe(JSON.stringify(thought))
+    expect(readResponse({ id: 'r', output: [{ id: 'x' }] }, none).invalid).toMatch(/no type/)
+  })
+
   it('names a server that passed over the response to go on from, and believes one that says nothing', () => {
     const to = (previous: string | null, extra: object) =>
       readResponse({ id: 'r2', output: [message('x')], ...extra }, none, previous).invalid

@@ -35,7 +35,8 @@ export function faultOf(error: unknown): ModelFault {
     }
   }
   if (error instanceof OpenAI.APIError && error.status !== undefined) {
-    const code = error.code ?? `http_${error.status}`
+    // Some servers write a number, whatever the client's types say.
+    const code = String(error.code ?? `http_${error.status}`)
     const retried = RETRIED_STATUS.has(error.status) || error.status >= 500
     return {
       final: !retried || FINAL_CODES.has(code),

@@ -1,11 +1,18 @@
 import { z } from 'zod'
 import type { ResponseEntry, ToolCall, Usage } from '../journal/entries.ts'
 
+/** Kept as it came, down to the order of its fields: reasoning may have to be given back unmodified. */
+const outputItem = z.custom<{ type: string }>(
+  (item) =>
+    typeof item === 'object' && item !== null && 'type' in item && typeof item.type === 'string',
+  'an output item has no type',
+)
+
 /** What is read of a response. Servers differ in the rest, so the rest is not asked for. */
 const responseSchema = z.looseObject({
   id: z.string().min(1),
   status: z.string().nullish(),
-  output: z.array(z.looseObject({ type: z.string() })),
+  output: z.array(outputItem),
   error: z.looseObject({ message: z.string() }).nullish(),
   incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
   service_tier: z.string().nullish().catch(null),
