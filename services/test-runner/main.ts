@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { productRoot } from '../../shared/config.ts'
 import { connect } from '../../shared/queue/connection.ts'
-import { consume } from '../../shared/queue/consumer.ts'
+import { consume, type JobContext } from '../../shared/queue/consumer.ts'
 import { loadSigningKey } from '../../shared/receipt.ts'
 import { runService } from '../../shared/service.ts'
 import { baseline } from './baseline.ts'
+import { watchCancellations } from './cancellations.ts'
 import { killAbandoned } from './process-tree.ts'
 import { run } from './run.ts'
 import { removeAbandonedFolders } from './test-folder.ts'
 import { verify } from './verify.ts'
+import type { VerifyDeps } from './verify-patch.ts'
 
 await runService('test-runner', async ({ config, log }) => {
   const killed = await killAbandoned(config.home)
@@ -23,18 +25,22 @@ await runService('test-runner', async ({ config, log }) => {
     productVersion: z.object({ version: z.string() }).parse(packageJson).version,
   }
   const redis = connect(config.redis)
+  const cancellations = await watchCancellations(redis, log)
+  const stoppable =
+    <P extends { run_id: string }, R>(handler: (payload: P, deps: VerifyDeps) => Promise<R>) =>
+    (payload: P, context: JobContext) =>
+      cancellations.unlessCancelled(payload.run_id, context.signal, (signal) =>
+        handler(payload, { ...deps, signal }),
+      )
   const consumer = consume(
     'tests',
-    {
-      baseline: (payload, { signal }) => baseline(payload, { config, signal }),
-      run: (payload, { signal }) => run(payload, { ...deps, signal }),
-      verify: (payload, { signal }) => verify(payload, { ...deps, signal }),
-    },
+    { baseline: stoppable(baseline), run: stoppable(run), verify: stoppable(verify) },
     { redis, log, concurrency: config.ASTRA_TEST_CONCURRENCY },
   )
   return {
     async close(deadlineMs) {
       await consumer.close(deadlineMs)
+      cancellations.close()
       redis.disconnect()
     },
   }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import { isMarkedCancelled, markCancelled } from '../../../shared/contracts/cancellation.ts'
 import {
   type RunEvent,
   type RunView,
@@ -55,6 +56,9 @@ export type JournalStore = {
   /** Puts a job's result into the run's inbox, once. */
   deliver(runId: string, key: string, entry: InboxEntry): Promise<boolean>
   publish(view: RunView): Promise<void>
+  /** Tells everybody who works for the run that it was cancelled. Repeating it is harmless. */
+  markCancelled(runId: string): Promise<void>
+  isCancelled(runId: string): Promise<boolean>
   /** Ids of the runs that have not ended. */
   unfinished(): Promise<string[]>
   /** The run has ended: nobody needs to wake it any more. Repeating it is harmless. */
@@ -93,6 +97,8 @@ export function createJournalStore(redis: Redis): JournalStore {
         .zadd(runsIndexKey, Date.parse(view.created_at), view.run_id)
         .exec()
     },
+    markCancelled: (runId) => markCancelled(redis, runId),
+    isCancelled: (runId) => isMarkedCancelled(redis, runId),
     unfinished: () => redis.smembers(unfinishedKey),
     async retire(runId) {
       const keys = [journalKey(runId), inboxKey(runId), runEventsKey(runId), runViewKey(runId)]

@@ -26,6 +26,7 @@ import {
   testEnvironment,
 } from '../tools/perform-call.ts'
 import { reviveDeliveries } from '../tools/revive-deliveries.ts'
+import { noteCancel } from './note-cancel.ts'
 import { transcriptOf } from './transcript.ts'
 
 type Context = { signal: AbortSignal; log: Logger }
@@ -43,6 +44,7 @@ export async function advanceRun(deps: Deps, runId: string, context: Context): P
     context.signal.throwIfAborted()
     const journal = await deps.journal.load(runId)
     await noteDeadline(deps, runId, journal)
+    await noteCancel(deps, runId, journal)
     const step = nextStep(journal)
     const run: Run = { runId, files, journal }
     if (step.kind === 'wait') {

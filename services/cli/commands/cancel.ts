@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { jobIdOf } from '../../../shared/contracts/ids.ts'
+import { markCancelled } from '../../../shared/contracts/cancellation.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
 import { followRun, hasEnded } from '../follow-run.ts'
@@ -20,14 +20,22 @@ export function addCancelCommand(program: Command, context: CliContext): void {
 
 async function cancel(context: CliContext, run: string, options: Options): Promise<void> {
   const terminal = createTerminal(options)
-  const view = await withServices(context.config(), context, terminal.note, async (services) => {
-    const now = await findRun(services, run)
-    if (hasEnded(now)) return now
-    const jobId = jobIdOf('cancel', run)
-    await services.producer.add('runs', 'cancel', { run_id: run }, { jobId })
-    return followRun(services, run, () => {})
-  })
-  terminal.printJson({ run_id: run, status: view.status, reason: view.reason })
-  const already = view.status === 'cancelled' ? '' : ' (it had ended before)'
-  terminal.print(`${run} is ${view.status}${already}`)
+  const { view, before } = await withServices(
+    context.config(),
+    context,
+    terminal.note,
+    async (services) => {
+      const now = await findRun(services, run)
+      if (hasEnded(now)) return { view: now, before: true }
+      // The mark stops tests at once, also while no agent-runner has a moment for the job.
+      await markCancelled(services.redis, run)
+      await services.producer.add('runs', 'cancel', { run_id: run })
+      return { view: await followRun(services, run, () => {}), before: false }
+    },
+  )
+  const { status, reason } = view
+  terminal.printJson({ run_id: run, status, reason, ended_before: before })
+  if (before) terminal.print(`${run} had ended before: ${status}`)
+  else if (status === 'cancelled') terminal.print(`${run} is cancelled`)
+  else terminal.print(`${run} ended as ${status} before it could be cancelled`)
 }
