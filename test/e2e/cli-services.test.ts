@@ -117,7 +117,11 @@ describe('while services are up', () => {
       "import test from 'node:test'\ntest('a', () => new Promise(() => setInterval(() => {}, 1000)))\n"
     await writeFile(join(workspace, 'a.test.mjs'), endless)
     const { run_id } = await json(['enqueue', workspace, '--offline'])
-    await json(['cancel', run_id])
+    const ended = { run_id, status: 'cancelled', reason: 'cancelled_by_user' }
+    expect(await json(['cancel', run_id])).toEqual({ ...ended, ended_before: false })
+    expect(await json(['cancel', run_id])).toEqual({ ...ended, ended_before: true })
+    const { error } = await json(['cancel', 'no-such-run'], 2)
+    expect(error.message).toContain('there is no run no-such-run')
     const view = await json(['watch', run_id], 7)
     expect(view).toMatchObject({ status: 'cancelled', reason: 'cancelled_by_user' })
     const { runs } = await json(['runs'])

@@ -82,7 +82,7 @@ describe('the tests of a cancelled run', () => {
   it('are killed at once and for good, and those of another run go on', async () => {
     await start('test-runner')
     await Promise.all([testing('run-a'), testing('run-b')])
-    const [a, b] = await Promise.all([tests.begun('run-a'), tests.begun('run-b')])
+    const [a, b] = await Promise.all([tests.begun(1, 'run-a'), tests.begun(1, 'run-b')])
     const asked = performance.now()
     await markCancelled(redis, 'run-a')
     await a.gone
@@ -98,7 +98,7 @@ describe('the tests of a cancelled run', () => {
   it('are killed when the message of the cancel was lost', async () => {
     await start('test-runner')
     await testing('run-a')
-    const a = await tests.begun('run-a')
+    const a = await tests.begun(1, 'run-a')
     await redis.set(cancelledKey('run-a'), 'now')
     await a.gone
     await expect.poll(() => job('run-a')).toEqual(cancelled('run-a'))
@@ -107,7 +107,7 @@ describe('the tests of a cancelled run', () => {
   it('are killed when the test-runner was not listening for a moment', async () => {
     await start('test-runner')
     await testing('run-a')
-    const a = await tests.begun('run-a')
+    const a = await tests.begun(1, 'run-a')
     const asked = performance.now()
     await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await markCancelled(redis, 'run-a')
@@ -126,7 +126,7 @@ describe('the tests of a cancelled run', () => {
   it('are not begun again after the test-runner was killed', async () => {
     const first = await start('test-runner')
     await testing('run-a')
-    const a = await tests.begun('run-a')
+    const a = await tests.begun(1, 'run-a')
     await first.end('SIGKILL')
     await markCancelled(redis, 'run-a')
     await start('test-runner')
@@ -191,7 +191,7 @@ describe('cancelling a run', () => {
     await ask('run-a')
     await start('agent-runner')
     await start('test-runner')
-    const { gone } = await tests.begun('run-a')
+    const { gone } = await tests.begun(1, 'run-a')
     await markCancelled(redis, 'run-a')
     await gone
     await expect.poll(() => statusOf('run-a')).toEqual(isCancelled)

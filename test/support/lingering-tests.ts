@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /** One test process that has begun and ends only when it is told to, or killed. */
 export type Lingering = {
-  pid: number
+  name: string
   /** Lets the test pass. */
   release(): void
   /** Resolves when the process is gone: its end of the connection closes with it. */
@@ -15,9 +15,9 @@ export type Lingering = {
 export type LingeringTests = {
   /** The files of a project whose one test lingers; `name` tells it from others. */
   project(name: string): Record<string, string>
-  /** The next test process of that name, from the first on. */
-  begun(name: string): Promise<Lingering>
-  /** How many have begun. */
+  /** The test process that begins as number `n` (from 1) of all, or of those of that name. */
+  begun(n: number, name?: string): Promise<Lingering>
+  /** How many of that name have begun. */
   count(name: string): number
   close(): Promise<void>
 }
@@ -25,43 +25,45 @@ export type LingeringTests = {
 /** Tests that connect to this process, so that their beginning and their death are events. */
 export async function listenToTests(folder: string): Promise<LingeringTests> {
   const path = join(folder, 'tests.sock')
-  const begun = new Map<string, Lingering[]>()
-  const taken = new Map<string, number>()
+  const all: Lingering[] = []
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     socket.once('data', (data: Buffer) => {
-      const [name = '', pid] = data.toString().split(' ')
-      let ended = false
-      const gone = once(socket, 'close').then(() => {
-        ended = true
-      })
-      const release = () => socket.write('pass')
-      const lingering = { pid: Number(pid), release, gone, isGone: () => ended }
-      begun.set(name, [...(begun.get(name) ?? []), lingering])
-      server.emit(`begun ${name}`)
+      all.push(lingering(socket, data.toString()))
+      server.emit('begun')
     })
   })
   server.listen(path)
   await once(server, 'listening')
+  const named = (name?: string) => all.filter((each) => name === undefined || each.name === name)
   return {
-    project: (name) => ({ 'a.test.mjs': testFile(path, name) }),
-    async begun(name) {
-      const index = taken.get(name) ?? 0
-      taken.set(name, index + 1)
+    project: (name) => ({
+      'package.json': '{"type": "module", "scripts": {"test": "node --test"}}',
+      'a.test.js': testFile(path, name),
+    }),
+    async begun(n, name) {
       for (;;) {
-        const found = begun.get(name)?.[index]
+        const found = named(name)[n - 1]
         if (found) return found
-        await once(server, `begun ${name}`)
+        await once(server, 'begun')
       }
     },
-    count: (name) => begun.get(name)?.length ?? 0,
+    count: (name) => named(name).length,
     async close() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+function lingering(socket: Socket, name: string): Lingering {
+  let ended = false
+  const gone = once(socket, 'close').then(() => {
+    ended = true
+  })
+  return { name, gone, isGone: () => ended, release: () => void socket.write('pass') }
 }
 
 function testFile(path: string, name: string): string {
@@ -70,7 +72,7 @@ function testFile(path: string, name: string): string {
     import { test } from 'node:test'
     test('lingers', () => new Promise((resolve) => {
       const socket = connect(${JSON.stringify(path)})
-      socket.write('${name} ' + process.pid)
+      socket.write('${name}')
       socket.once('data', () => { socket.destroy(); resolve() })
     }))
   `
