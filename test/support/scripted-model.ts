@@ -6,10 +6,14 @@ export type Body = ResponseCreateParamsNonStreaming & { input: { [key: string]: 
 
 /** What the model says to one request: items, or a whole HTTP answer. */
 export type Reply =
-  | { output: object[]; status?: string; incomplete_details?: object }
+  | { output: object[]; status?: string; incomplete_details?: object; service_tier?: string }
   | { http: number; body: unknown; headers?: Record<string, string> }
-  | { raw: string }
+  | { raw: string; headers?: Record<string, string> }
+  /** The connection is reset: before anything was said, or after this much. */
   | { drop: true }
+  | { cut: string }
+  /** Nothing comes any more, after this much or from the beginning. */
+  | { hang: string | null }
 
 export type ScriptedModel = {
   url: string
@@ -89,12 +93,28 @@ function send(response: ServerResponse, reply: Reply, n: number): void {
     response.destroy()
     return
   }
+  if ('cut' in reply || 'hang' in reply) {
+    sendPart(response, reply)
+    return
+  }
   const status = 'http' in reply ? reply.http : 200
-  const headers = 'http' in reply ? reply.headers : {}
+  const headers = 'output' in reply ? {} : reply.headers
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(
     'raw' in reply ? reply.raw : JSON.stringify('http' in reply ? reply.body : wrap(reply, n)),
   )
+}
+
+function sendPart(
+  response: ServerResponse,
+  reply: { cut: string } | { hang: string | null },
+): void {
+  const part = 'cut' in reply ? reply.cut : reply.hang
+  if (part === null) return
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.write(part, () => {
+    if ('cut' in reply) response.destroy()
+  })
 }
 
 function wrap(reply: Extract<Reply, { output: object[] }>, n: number) {
@@ -106,6 +126,7 @@ function wrap(reply: Extract<Reply, { output: object[] }>, n: number) {
     status: reply.status ?? 'completed',
     error: null,
     incomplete_details: reply.incomplete_details ?? null,
+    service_tier: reply.service_tier ?? 'default',
     output: reply.output,
     usage: {
       input_tokens: 1000,
