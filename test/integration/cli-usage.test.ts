@@ -43,6 +43,7 @@ describe('wrong usage ends with code 2, one line that names the fault, and nothi
     ['a limit that is no number', ['fix', '.', '--max-tokens', '1e6'], /whole number/],
     ['a negative budget', ['fix', '.', '--budget=-1'], /amount in dollars/],
     ['a recall mode that is none', ['fix', '.', '--recall', 'x'], /Allowed choices are tool, pre/],
+    ['a priority that is none', ['fix', '.', '--priority', 'x'], /choices are high, normal, low/],
     ['an empty prompt', ['fix', '.', '--prompt', ' '], /1 to 20,000 characters/],
     ['paid and unpaid at once', ['fix', '.', '--offline', '--approve-live-cost'], /cannot be used/],
     ['the status of no run', ['status'], /missing required argument 'run'/],
