@@ -2,10 +2,13 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createJournalStore } from '../../services/agent-runner/journal/journal-store.ts'
 import { productRoot } from '../../shared/config.ts'
 import type { RunView } from '../../shared/contracts/run-view.ts'
+import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createAstra } from '../support/astra.ts'
 import { type OtherServer, type ServerName, startOtherServer } from '../support/other-servers.ts'
+import { rebuiltBodies } from '../support/wire-conversation.ts'
 
 const template = join(productRoot, 'demo_projects/templates/typescript/scenario_alpha')
 
@@ -41,13 +44,17 @@ async function fixWith(name: ServerName, chain: 'previous' | 'resend') {
     join(astra.home, 'runs', view.run_id, 'transcript.jsonl'),
     'utf8',
   )
-  return { server, view, memory: JSON.parse(memory.stdout), transcript }
+  const redis = connectOrFail(astra.config.redis)
+  const journal = await createJournalStore(redis).load(view.run_id)
+  redis.disconnect()
+  return { server, view, memory: JSON.parse(memory.stdout), transcript, journal, chain }
 }
 
 type Item = Record<string, unknown>
 const inputOf = (server: OtherServer, n: number) => (server.bodies.at(n)?.input ?? []) as Item[]
 
-function expectRepair({ view, memory }: Awaited<ReturnType<typeof fixWith>>) {
+function expectRepair(run: Awaited<ReturnType<typeof fixWith>>) {
+  const { view, memory, server, journal, chain } = run
   expect(view.message).toBe('node passed with exit code 0')
   expect(view).toMatchObject({
     status: 'fixed',
@@ -59,6 +66,11 @@ function expectRepair({ view, memory }: Awaited<ReturnType<typeof fixWith>>) {
   expect(view.tokens.total).toBeGreaterThan(0)
   expect(JSON.stringify(memory)).toContain(view.stored_memory_id)
   expect(view.stored_memory_id).not.toBeNull()
+  // What went over the wire is what the run's journal in Redis gives again, byte for byte.
+  const settings = { model: 'local-model', effort: 'low', chain, tier: undefined } as const
+  expect(rebuiltBodies(journal, settings)).toEqual(
+    server.bodies.map((body) => JSON.stringify(body)),
+  )
 }
 
 describe('a server without a chain (Ollama)', () => {

@@ -52,8 +52,20 @@ export function expectSoundBodies(run: SimulatedRun, sent: readonly Sent[]): voi
   }
 }
 
+/** The bodies of all requests that were sent, oldest first, from the journal of a run that has ended. */
+export function rebuiltBodies(journal: Journal, settings: ModelSettings): string[] {
+  const attempts = [...journal.sent.keys()].map((key) => key.split('.').map(Number))
+  return attempts
+    .sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d)
+    .map(([request = 0, attempt = 0]) => journalledStep(journal, { request, attempt }))
+    .map((step) => JSON.stringify(requestBody(journal, step, settings)))
+}
+
 /** The step as the journal has it: a rebuild knows nothing else. */
-function journalledStep(journal: Journal, { request, attempt }: RequestStep): RequestStep {
+function journalledStep(
+  journal: Journal,
+  { request, attempt }: Pick<RequestStep, 'request' | 'attempt'>,
+): RequestStep {
   const entry = journal.sent.get(attemptKey(request, attempt))
   if (!entry) throw new Error(`request ${request}.${attempt} is not in the journal`)
   const { delivers, reminder } = entry

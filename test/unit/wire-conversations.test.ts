@@ -17,8 +17,10 @@ import {
   exchangesOf,
   expectProtocolKept,
   expectSoundBodies,
+  rebuiltBodies,
   recordSending,
 } from '../support/wire-conversation.ts'
+import { parseWire } from '../support/wire-schema.ts'
 
 /** Whole conversations, by what is special about them. */
 const conversations: Record<string, (run: SimulatedRun) => void> = {
@@ -125,6 +127,15 @@ describe.each(Object.keys(conversations))('%s', (name) => {
     expect(exchanges).toHaveLength(run.requests.length)
     expectProtocolKept(exchanges, chain)
   })
+})
+
+it('a tier is asked for only when one is set', () => {
+  const { run } = converse('a search beside a final message')
+  const bodies = (tier: 'flex' | undefined) =>
+    rebuiltBodies(run.journal, { model: 'm', effort: 'low', chain: 'previous', tier })
+  const asked = bodies('flex').map((body) => parseWire(JSON.parse(body)).service_tier)
+  expect(asked).toEqual(['flex', 'flex'])
+  expect(bodies(undefined).join()).not.toContain('service_tier')
 })
 
 describe('a conversation that is resent', () => {
