@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Patch } from '../../../shared/contracts/patch.ts'
 import { crashPoint } from '../../../shared/crash-point.ts'
 import { runFiles, savePatch, writeFileAtomic } from '../../../shared/run-files.ts'
+import { finalCosts } from '../budget/reconcile.ts'
 import type { Deps } from '../deps.ts'
 import { describePatch, withoutDropped } from '../files/patch-view.ts'
 import { openTree } from '../files/tree.ts'
@@ -14,7 +15,7 @@ import {
 } from '../journal/conversation.ts'
 import type { Journal } from '../journal/journal.ts'
 import { nextStep, type Step } from '../journal/next-step.ts'
-import { attemptCost, observedSymptom, viewOf } from '../journal/run-view.ts'
+import { observedSymptom, viewOf } from '../journal/run-view.ts'
 import { performRequest, performRetrieve } from '../model/perform-request.ts'
 import { redBaseline } from '../model/request.ts'
 import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
@@ -141,15 +142,13 @@ async function conclude(deps: Deps, run: Run, log: Logger): Promise<void> {
 
 /**
  * Every attempt has an end now: one that a crash left open is charged in full, a hold that was never
- * sent is given back. Where this mode cannot be used any more, the reconciliation does it.
+ * sent is given back.
  */
 async function closeLedger(deps: Deps, run: Run): Promise<void> {
-  const access = deps.model(run.journal.start?.request.mode ?? 'live')
-  const costs = [...run.journal.sent].map(([key, { hold_microusd: hold }]): [string, number] => [
-    key,
-    attemptCost(run.journal, key, hold) ?? hold,
-  ])
-  await access?.ledger.closeRun(run.runId, new Map(costs))
+  const costs = finalCosts(run.journal)
+  if (!costs) throw new Error(`run ${run.runId} has not ended`)
+  const scope = startOf(run).request.mode === 'live' ? 'live' : 'notional'
+  await deps.ledgers[scope].closeRun(run.runId, costs)
 }
 
 async function noteDeadline(deps: Deps, runId: string, journal: Journal): Promise<void> {
