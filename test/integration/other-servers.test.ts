@@ -1,10 +1,15 @@
+import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createJournalStore } from '../../services/agent-runner/journal/journal-store.ts'
+import { openResponsesStore } from '../../services/offline-model/responses-store.ts'
+import { createStandInServer } from '../../services/offline-model/server.ts'
 import { productRoot } from '../../shared/config.ts'
 import type { RunView } from '../../shared/contracts/run-view.ts'
+import { createLogger } from '../../shared/logger.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createAstra } from '../support/astra.ts'
 import { type OtherServer, type ServerName, startOtherServer } from '../support/other-servers.ts'
@@ -17,16 +22,23 @@ afterEach(async () => {
   for (const each of cleanUp.splice(0).reverse()) await each()
 })
 
-/** A live run on an installation of its own, against that server, without approving any cost. */
-async function fixWith(name: ServerName, chain: 'previous' | 'resend') {
+type Chain = 'previous' | 'resend'
+
+async function fixWith(name: ServerName, chain: Chain) {
   const server = await startOtherServer(name)
   cleanUp.push(() => server.close())
+  return { server, ...(await fixThrough(server.url, chain)) }
+}
+
+/** A live run on an installation of its own, against that server, without approving any cost. */
+async function fixThrough(url: string, chain: Chain, env: Record<string, string> = {}) {
   const astra = await createAstra({
-    OPENAI_API_KEY: 'any text',
-    OPENAI_BASE_URL: server.url,
+    OPENAI_API_KEY: 'anything',
+    OPENAI_BASE_URL: url,
     ASTRA_MODEL: 'local-model',
     ASTRA_PRICES: '0,0,0,0',
     ASTRA_CHAIN: chain,
+    ...env,
   })
   cleanUp.push(() => astra.remove())
   const lease = await astra.hold()
@@ -47,14 +59,13 @@ async function fixWith(name: ServerName, chain: 'previous' | 'resend') {
   const redis = connectOrFail(astra.config.redis)
   const journal = await createJournalStore(redis).load(view.run_id)
   redis.disconnect()
-  return { server, view, memory: JSON.parse(memory.stdout), transcript, journal, chain }
+  return { view, memory: JSON.parse(memory.stdout), transcript, journal, chain }
 }
 
 type Item = Record<string, unknown>
 const inputOf = (server: OtherServer, n: number) => (server.bodies.at(n)?.input ?? []) as Item[]
 
-function expectRepair(run: Awaited<ReturnType<typeof fixWith>>) {
-  const { view, memory, server, journal, chain } = run
+function expectRepair({ view, memory }: Awaited<ReturnType<typeof fixThrough>>) {
   expect(view.message).toBe('node passed with exit code 0')
   expect(view).toMatchObject({
     status: 'fixed',
@@ -66,7 +77,10 @@ function expectRepair(run: Awaited<ReturnType<typeof fixWith>>) {
   expect(view.tokens.total).toBeGreaterThan(0)
   expect(JSON.stringify(memory)).toContain(view.stored_memory_id)
   expect(view.stored_memory_id).not.toBeNull()
-  // What went over the wire is what the run's journal in Redis gives again, byte for byte.
+}
+
+/** What went over the wire is what the run's journal in Redis gives again, byte for byte. */
+function expectReplay({ journal, server, chain }: Awaited<ReturnType<typeof fixWith>>) {
   const settings = { model: 'local-model', effort: 'low', chain, tier: undefined } as const
   expect(rebuiltBodies(journal, settings)).toEqual(
     server.bodies.map((body) => JSON.stringify(body)),
@@ -77,6 +91,7 @@ describe('a server without a chain (Ollama)', () => {
   it('repairs a project when the whole conversation is resent', async () => {
     const run = await fixWith('ollama', 'resend')
     expectRepair(run)
+    expectReplay(run)
     expect(run.server.bodies).toHaveLength(run.view.requests)
     for (const [n, body] of run.server.bodies.entries()) {
       expect(body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })
@@ -96,6 +111,7 @@ describe('a server that loses function items when chaining (vLLM)', () => {
   it('repairs a project when the whole conversation is resent, without the nulls that it wrote', async () => {
     const run = await fixWith('vllm', 'resend')
     expectRepair(run)
+    expectReplay(run)
     const resent = inputOf(run.server, -1).filter((item) => item.type === 'function_call')
     expect(resent.length).toBeGreaterThan(3)
     expect(resent.filter((item) => 'status' in item)).toEqual([])
@@ -115,11 +131,37 @@ describe('a server that chains but knows no async tools (LM Studio)', () => {
   it('repairs a project through its chain, the search being an ordinary call', async () => {
     const run = await fixWith('lm-studio', 'previous')
     expectRepair(run)
+    expectReplay(run)
     expect(run.server.bodies[1]?.previous_response_id).toBe('resp_1')
     expect(inputOf(run.server, 1).map((item) => item.type)).toEqual([
       'function_call_output',
       'function_call_output',
     ])
     expect(run.view.recall).toMatchObject({ searches: 1, delivered_before_first_edit: true })
+  })
+})
+
+describe('a server with async tools (the stand-in)', () => {
+  it.each([
+    ['answers directly', '0'],
+    ['works in the background', '1'],
+  ])('repairs a project from resent conversations when it %s', async (_how, background) => {
+    const folder = await mkdtemp(join(tmpdir(), 'astra-stand-in-'))
+    cleanUp.push(() => rm(folder, { recursive: true, force: true }))
+    const store = await openResponsesStore(folder, 100)
+    const log = createLogger('offline-model', 'fatal')
+    const server = createStandInServer({ store, log, now: () => new Date() })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanUp.push(async () => {
+      server.close()
+      server.closeAllConnections()
+    })
+    const { port } = server.address() as AddressInfo
+    const url = `http://127.0.0.1:${port}/v1`
+    const run = await fixThrough(url, 'resend', { ASTRA_BACKGROUND: background })
+    expectRepair(run)
+    expect(run.transcript).toContain('"async":true')
+    expect(run.journal.background.size > 0).toBe(background === '1')
   })
 })
