@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { productRoot } from '../../shared/config.ts'
+import { isMarkedCancelled } from '../../shared/contracts/cancellation.ts'
 import type { RunView } from '../../shared/contracts/run-view.ts'
+import { connectOrFail } from '../../shared/queue/connection.ts'
 import type { Lease } from '../../shared/supervisor-client.ts'
 import { type Astra, createAstra } from '../support/astra.ts'
 import {
@@ -233,6 +235,23 @@ describe('a live run', () => {
     expect(requests.code).toBe(5)
     const calls = await run(endless, ['--max-tool-calls', '2'])
     expect(calls.view).toMatchObject({ status: 'limit_reached', reason: 'max_tool_calls' })
+  })
+
+  it('stops at its time limit while tests hang, and stops the tests with it', async () => {
+    const hang = functionCall('apply_edit', {
+      path: 'src/settings.ts',
+      old_text: 'raw.split(",")',
+      new_text: '(setInterval(() => {}, 1000), raw.split(","))',
+    })
+    const tests = functionCall('run_tests', { command: 'node --test' })
+    const { view } = await run(
+      inTurn({ output: [searchCall(), wait()] }, { output: [hang, tests] }),
+      ['--max-seconds', '1', '--run-id', 'hanging'],
+    )
+    expect(view).toMatchObject({ status: 'limit_reached', reason: 'time' })
+    const redis = connectOrFail(astra.config.redis)
+    expect(await isMarkedCancelled(redis, 'hanging')).toBe(true)
+    redis.disconnect()
   })
 
   it('sends no request that the budget of the run has no room for', async () => {

@@ -1,21 +1,10 @@
 import type { Logger } from 'pino'
-import type { Patch } from '../../../shared/contracts/patch.ts'
 import { crashPoint } from '../../../shared/crash-point.ts'
-import { runFiles, savePatch, writeFileAtomic } from '../../../shared/run-files.ts'
-import { finalCosts } from '../budget/reconcile.ts'
+import { runFiles } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
-import { describePatch, withoutDropped } from '../files/patch-view.ts'
-import { openTree } from '../files/tree.ts'
-import {
-  BASELINE,
-  currentVerification,
-  PREFETCH,
-  treeVersion,
-  verifyKey,
-} from '../journal/conversation.ts'
-import type { Journal } from '../journal/journal.ts'
+import { BASELINE, PREFETCH, treeVersion, verifyKey } from '../journal/conversation.ts'
 import { nextStep, type Step } from '../journal/next-step.ts'
-import { observedSymptom, viewOf } from '../journal/run-view.ts'
+import { observedSymptom } from '../journal/run-view.ts'
 import { performRequest, performRetrieve } from '../model/perform-request.ts'
 import { redBaseline } from '../model/request.ts'
 import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
@@ -27,8 +16,9 @@ import {
   testEnvironment,
 } from '../tools/perform-call.ts'
 import { reviveDeliveries } from '../tools/revive-deliveries.ts'
+import { concludeRun, publishRun } from './conclude-run.ts'
 import { noteCancel } from './note-cancel.ts'
-import { transcriptOf } from './transcript.ts'
+import { noteDeadline } from './note-deadline.ts'
 
 type Context = { signal: AbortSignal; log: Logger }
 
@@ -50,9 +40,9 @@ export async function advanceRun(deps: Deps, runId: string, context: Context): P
     const run: Run = { runId, files, journal }
     if (step.kind === 'wait') {
       if (await reviveDeliveries(deps, runId, step.for)) continue
-      return publish(deps, run)
+      return publishRun(deps, run)
     }
-    if (step.kind === 'ended') return conclude(deps, run, context.log)
+    if (step.kind === 'ended') return concludeRun(deps, run, context.log)
     await perform(deps, run, step, context)
   }
 }
@@ -83,7 +73,7 @@ async function perform(
     case 'abort':
       return abortCall(deps, run, step.call)
     case 'request':
-      await publish(deps, run)
+      await publishRun(deps, run)
       return performRequest(deps, run, step, context)
     case 'retrieve':
       return performRetrieve(deps, run, step, context)
@@ -109,55 +99,6 @@ async function beginOwn(
   const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch: null }
   await deps.journal.appendKeyed(run.runId, 'job', key, entry)
   crashPoint('agent.job-journalled')
-}
-
-async function publish(deps: Deps, run: Run): Promise<void> {
-  if (!run.journal.start) return
-  const patch = await offeredPatch(run)
-  await deps.journal.publish(viewOf(run.journal, await describePatch(run.files, patch)))
-}
-
-/** What the run offers to its workspace: the tree's changes, apart from those that the proof dropped. */
-async function offeredPatch(run: Run): Promise<Patch> {
-  if (run.journal.edits.size === 0) return { files: [] }
-  const patch = await (await openTree(run.files, run.journal)).patch()
-  return withoutDropped(patch, currentVerification(run.journal)?.dropped_paths ?? [])
-}
-
-/** Leaves behind what people need of an ended run. All of it may be repeated. */
-async function conclude(deps: Deps, run: Run, log: Logger): Promise<void> {
-  await closeLedger(deps, run)
-  const patch = await offeredPatch(run).catch((error): Patch => {
-    // Its folder was removed: the run has ended all the same, and must not be woken for ever.
-    log.error({ err: error }, 'the patch of an ended run cannot be read')
-    return { files: [] }
-  })
-  if (patch.files.length > 0) await savePatch(run.files, patch)
-  await writeFileAtomic(run.files.transcript, transcriptOf(run.journal))
-  crashPoint('agent.transcript-written')
-  await deps.journal.publish(viewOf(run.journal, await describePatch(run.files, patch)))
-  crashPoint('agent.view-published')
-  await deps.journal.retire(run.runId)
-}
-
-/**
- * Every attempt has an end now: one that a crash left open is charged in full, a hold that was never
- * sent is given back.
- */
-async function closeLedger(deps: Deps, run: Run): Promise<void> {
-  const costs = finalCosts(run.journal)
-  if (!costs) throw new Error(`run ${run.runId} has not ended`)
-  const scope = startOf(run).request.mode === 'live' ? 'live' : 'notional'
-  await deps.ledgers[scope].closeRun(run.runId, costs)
-}
-
-async function noteDeadline(deps: Deps, runId: string, journal: Journal): Promise<void> {
-  if (!journal.start || journal.end || journal.deadline) return
-  const seconds = journal.start.request.limits.time_seconds
-  if (Date.now() < Date.parse(journal.start.at) + seconds * 1000) return
-  const entry = { at: new Date().toISOString(), message: `The limit of ${seconds} s was reached.` }
-  await deps.journal.append(runId, 'deadline', entry)
-  journal.deadline = entry
 }
 
 function startOf(run: Run) {
