@@ -44,21 +44,24 @@ const text = (value: string, nulls: Raw) => ({
   ...nulls,
 })
 
+/** Items as the reference has them. */
+const plainItem: Manner['write'] = (output, n) => [
+  output.type === 'message'
+    ? {
+        id: `msg_${n}`,
+        type: 'message',
+        role: 'assistant',
+        status: 'completed',
+        content: [text(output.text, { logprobs: [] })],
+      }
+    : functionCall(output, n, { status: 'completed' }),
+]
+
 /** Keeps nothing: a previous_response_id is passed over in silence. */
 const ollama: Manner = {
   accept: (raw) => parseWire(raw),
   conversation: (body) => body.input,
-  write: (output, n) => [
-    output.type === 'message'
-      ? {
-          id: `msg_${n}`,
-          type: 'message',
-          status: 'completed',
-          role: 'assistant',
-          content: [text(output.text, { logprobs: [] })],
-        }
-      : functionCall(output, n, { status: 'completed' }),
-  ],
+  write: plainItem,
   echo: () => null,
   error: (_status, message) => ({
     error: { message, type: 'invalid_request_error', param: null, code: null },
@@ -118,17 +121,7 @@ const lmStudio: Manner = {
     requireCalls(items)
     return items
   },
-  write: (output, n) => [
-    output.type === 'message'
-      ? {
-          id: `msg_${n}`,
-          type: 'message',
-          role: 'assistant',
-          status: 'completed',
-          content: [text(output.text, { logprobs: [] })],
-        }
-      : functionCall(output, n, { status: 'completed' }),
-  ],
+  write: plainItem,
   echo: (body) => body.previous_response_id ?? null,
   error: (_status, message) => ({ error: { message, type: 'invalid_request', code: null } }),
 }
