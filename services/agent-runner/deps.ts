@@ -2,10 +2,10 @@ import type { Config } from '../../shared/config.ts'
 import type { RunMode } from '../../shared/contracts/run.ts'
 import type { Producer } from '../../shared/queue/producer.ts'
 import type { Ledger, Ledgers, Limits } from './budget/ledger.ts'
+import type { ModelSettings } from './journal/entries.ts'
 import type { JournalStore } from './journal/journal-store.ts'
 import type { ModelClient } from './model/client.ts'
 import type { Prices } from './model/prices.ts'
-import type { ModelSettings } from './model/request.ts'
 
 /** Whom a run talks to and what it pays, by its mode. */
 export type ModelAccess = {

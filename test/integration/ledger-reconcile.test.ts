@@ -59,6 +59,7 @@ async function begin(runId: string): Promise<void> {
     at,
     request: { ...runRequest, run_id: runId },
     model: 'gpt-6-astra',
+    settings: null,
     refusal: null,
   })
   await ledger.hold(runId, '1.1', 100, limits)

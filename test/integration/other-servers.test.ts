@@ -81,7 +81,7 @@ function expectRepair({ view, memory }: Awaited<ReturnType<typeof fixThrough>>) 
 
 /** What went over the wire is what the run's journal in Redis gives again, byte for byte. */
 function expectReplay({ journal, server, chain }: Awaited<ReturnType<typeof fixWith>>) {
-  const settings = { model: 'local-model', effort: 'low', chain, tier: undefined } as const
+  const settings = { model: 'local-model', effort: 'low', chain, tier: null } as const
   expect(rebuiltBodies(journal, settings)).toEqual(
     server.bodies.map((body) => JSON.stringify(body)),
   )

@@ -116,7 +116,13 @@ export class SimulatedRun {
   onSend: (step: Extract<Step, { kind: 'request' }>) => void = () => {}
 
   constructor(request: Partial<RunRequest> = {}) {
-    const entry = { at, request: { ...runRequest, ...request }, model: 'test', refusal: null }
+    const entry = {
+      at,
+      request: { ...runRequest, ...request },
+      model: 'test',
+      settings: null,
+      refusal: null,
+    }
     this.#add('start', entry)
   }
 

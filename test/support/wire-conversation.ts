@@ -1,15 +1,11 @@
 import { expect } from 'vitest'
-import type { ResponseEntry } from '../../services/agent-runner/journal/entries.ts'
+import type { ModelSettings, ResponseEntry } from '../../services/agent-runner/journal/entries.ts'
 import {
   attemptKey,
   type Journal,
   readJournal,
 } from '../../services/agent-runner/journal/journal.ts'
-import {
-  type ModelSettings,
-  type RequestStep,
-  requestBody,
-} from '../../services/agent-runner/model/request.ts'
+import { type RequestStep, requestBody } from '../../services/agent-runner/model/request.ts'
 import type { SimulatedRun } from './simulated-run.ts'
 import { parseWire, type WireBody, type WireItem } from './wire-schema.ts'
 
@@ -20,7 +16,7 @@ const settingsOf = (chain: Chain): ModelSettings => ({
   model: 'gpt-6-astra',
   effort: 'low',
   chain,
-  tier: undefined,
+  tier: null,
 })
 
 /** A request as it left: its number and attempt, and its body in both kinds of chain. */

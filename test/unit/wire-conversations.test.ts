@@ -131,11 +131,11 @@ describe.each(Object.keys(conversations))('%s', (name) => {
 
 it('a tier is asked for only when one is set', () => {
   const { run } = converse('a search beside a final message')
-  const bodies = (tier: 'flex' | undefined) =>
+  const bodies = (tier: 'flex' | null) =>
     rebuiltBodies(run.journal, { model: 'm', effort: 'low', chain: 'previous', tier })
   const asked = bodies('flex').map((body) => parseWire(JSON.parse(body)).service_tier)
   expect(asked).toEqual(['flex', 'flex'])
-  expect(bodies(undefined).join()).not.toContain('service_tier')
+  expect(bodies(null).join()).not.toContain('service_tier')
 })
 
 describe('a conversation that is resent', () => {

@@ -11,10 +11,12 @@ export async function startRun(
   request: Payload<'runs', 'start'>,
   context: JobContext,
 ): Promise<Result<'runs', 'start'>> {
+  const settings = deps.model(request.mode)?.settings ?? null
   const entry = {
     at: new Date().toISOString(),
     request,
-    model: deps.model(request.mode)?.settings.model ?? deps.config.ASTRA_MODEL,
+    model: settings?.model ?? deps.config.ASTRA_MODEL,
+    settings,
     refusal: refusalOf(request, deps.config),
   }
   await deps.journal.append(request.run_id, 'start', entry, {

@@ -11,11 +11,24 @@ import {
   verificationSchema,
 } from '../../../shared/contracts/tests.ts'
 
+/** How the model is asked. Kept with the run: another chain in the middle would break it. */
+export const modelSettingsSchema = z.strictObject({
+  model: z.string(),
+  effort: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']),
+  /** How a request names what was said before: by the latest response's id, or by saying it again. */
+  chain: z.enum(['previous', 'resend']),
+  /** Null: not sent, so the service decides. */
+  tier: z.enum(['auto', 'default', 'flex', 'priority']).nullable(),
+})
+export type ModelSettings = z.infer<typeof modelSettingsSchema>
+
 /** A run's beginning. `refusal` is decided once, with the configuration of that moment. */
 export const startEntrySchema = z.strictObject({
   at: z.iso.datetime(),
   request: runRequestSchema,
   model: z.string(),
+  /** Null when this agent-runner cannot ask in the run's mode: then it is refused. */
+  settings: modelSettingsSchema.nullable(),
   refusal: z.strictObject({ reason: runReasonSchema, message: z.string() }).nullable(),
 })
 

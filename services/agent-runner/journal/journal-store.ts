@@ -13,6 +13,7 @@ import {
   type Entry,
   type Journal,
   type KeyedKind,
+  parseEntry,
   readJournal,
   type SingleKind,
 } from './journal.ts'
@@ -84,9 +85,10 @@ export function createJournalStore(redis: Redis): JournalStore {
     async append(runId, kind, entry, event) {
       // Listed before it is journalled: a crash in between leaves a run that the sweeper looks at.
       if (kind === 'start') await redis.sadd(unfinishedKey, runId)
-      return write(runId, kind, entry, event)
+      return write(runId, kind, parseEntry(kind, entry), event)
     },
-    appendKeyed: (runId, kind, key, entry, event) => write(runId, `${kind}/${key}`, entry, event),
+    appendKeyed: (runId, kind, key, entry, event) =>
+      write(runId, `${kind}/${key}`, parseEntry(kind, entry), event),
     async deliver(runId, key, entry) {
       return (await redis.hsetnx(inboxKey(runId), key, JSON.stringify(entry))) === 1
     },

@@ -96,6 +96,12 @@ export function readJournal(
   return journal
 }
 
+/** The entry as it will be read again. Throws ZodError: what could not be read may not be written. */
+export function parseEntry(kind: SingleKind | KeyedKind, entry: unknown): unknown {
+  const schemas = { ...single, ...keyed }
+  return schemas[kind].parse(entry)
+}
+
 /** Puts one entry where it belongs; `field` is a single kind or `kind/key`. */
 export function addEntry(journal: Journal, field: string, value: unknown): void {
   const slash = field.indexOf('/')

@@ -5,7 +5,7 @@ import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps, ModelAccess } from '../deps.ts'
 import { responseTo } from '../journal/conversation.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
-import { accessOf } from './access-of-run.ts'
+import { accessOf, settingsOf } from './access-of-run.ts'
 import { awaitBackground, isDone } from './await-background.ts'
 import type { ModelReply } from './client.ts'
 import { holdMicrousd } from './prices.ts'
@@ -13,7 +13,8 @@ import { recordReply } from './record-reply.ts'
 import { type RequestStep, requestBody } from './request.ts'
 
 const FIRST_RETRY_MS = 500
-const MAX_RETRY_MS = 30_000
+/** A service that wants us back later than this gets the next attempt sooner. */
+const MAX_RETRY_MS = 120_000
 
 type Run = { runId: string; journal: Journal }
 type Context = { signal: AbortSignal; log: Logger }
@@ -87,7 +88,7 @@ function bodyOf(
   step: RequestStep,
   access: ModelAccess,
 ): ResponseCreateParamsNonStreaming {
-  const body = requestBody(journal, step, access.settings)
+  const body = requestBody(journal, step, settingsOf(journal, access))
   // A background response has to be kept by the service, or it could not be fetched later.
   return access.background ? { ...body, background: true, store: true } : body
 }

@@ -3,7 +3,7 @@ import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps } from '../deps.ts'
 import { allCalls, responseTo } from '../journal/conversation.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
-import { accessOf } from './access-of-run.ts'
+import { accessOf, settingsOf } from './access-of-run.ts'
 import type { ModelReply } from './client.ts'
 import type { ModelFault } from './faults.ts'
 import { costMicrousd } from './prices.ts'
@@ -23,7 +23,7 @@ export async function recordReply(
   const { runId, journal } = run
   const access = accessOf(deps, journal)
   const known = new Set(allCalls(journal).map((call) => call.call_id))
-  const chained = access.settings.chain === 'previous'
+  const chained = settingsOf(journal, access).chain === 'previous'
   const previous = chained ? responseTo(journal, attempt.request - 1) : undefined
   const read = readResponse(reply.response, known, previous?.id ?? null)
   // Without usage nobody knows what it cost, so it cost what was held.

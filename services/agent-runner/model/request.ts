@@ -11,6 +11,7 @@ import {
   responsesOf,
   responseTo,
 } from '../journal/conversation.ts'
+import type { ModelSettings } from '../journal/entries.ts'
 import { attemptKey, callKey, type Journal } from '../journal/journal.ts'
 import type { Step } from '../journal/next-step.ts'
 import { toolDefinitions } from '../tools/definitions.ts'
@@ -19,14 +20,6 @@ import { firstMessage, GATE_REMINDER, INSTRUCTIONS } from './prompts.ts'
 import { resentItems } from './resent-items.ts'
 
 export type RequestStep = Extract<Step, { kind: 'request' }>
-export type ModelSettings = {
-  model: string
-  effort: 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'
-  /** How a request names what was said before: by the latest response's id, or by saying it again. */
-  chain: 'previous' | 'resend'
-  /** Undefined: not sent, so the service decides. */
-  tier: 'auto' | 'default' | 'flex' | 'priority' | undefined
-}
 
 /** The body of a request, from the journal alone: a replay of the same step builds the same body. */
 export function requestBody(
