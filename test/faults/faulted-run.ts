@@ -37,10 +37,10 @@ export type FaultedRun = {
   remove(): Promise<void>
 }
 
-/** Asks for the run. `slowUntil`: its tests hang until that time, in epoch milliseconds. */
-export async function startFaultedRun(slowUntil = 0): Promise<FaultedRun> {
+/** Asks for the run. `slowMs`: so long do its tests hang, counted from now on. */
+export async function startFaultedRun(slowMs = 0): Promise<FaultedRun> {
   const session = await openSession('one run', {}, AbortSignal.timeout(LIMIT_MS))
-  const project = grownUp(slowUntil)
+  const project = grownUp(Date.now() + slowMs)
   const runId = 'faulted'
   await enqueue(session, runId, project)
   return {
