@@ -76,6 +76,8 @@ export function createProducer(redis: Redis): Producer {
         prefix: KEY_PREFIX,
         streams: { events: { maxLen: 2000 } },
       })
+      // BullMQ prints what nobody listens to; a command that fails of it tells its caller anyhow.
+      found.on('error', () => {})
       queues.set(name, found)
     }
     return found

@@ -57,15 +57,12 @@ export async function openSession(
   const lease = await astra.hold()
   const redis = connectOrFail(astra.config.redis, { waitMs: REDIS_WAIT_MS })
   redis.on('error', () => {})
-  const producer = createProducer(redis)
-  // The connection's own errors are told again by each command that fails of them.
-  for (const queue of queues) producer.queue(queue).on('error', () => {})
   return {
     name,
     astra,
     lease,
     redis,
-    producer,
+    producer: createProducer(redis),
     journals: createJournalStore(redis),
     folder,
     runs: new Map(),
