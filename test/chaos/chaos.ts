@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CrashPoint, crashPoints } from '../../shared/crash-point.ts'
 import { errorText } from '../../shared/errors.ts'
 import { inject, nextFault } from './faults.ts'
-import { checkInstallation, type Finding, neededRequests } from './invariants.ts'
+import { checkInstallation, type Finding } from './invariants.ts'
 import { observe } from './observe.ts'
 import type { Observed, Reference } from './observed.ts'
 import { type Project, projects } from './projects.ts'
 import { createRandom, type Random } from './random.ts'
+import { neededRequests } from './requests.ts'
 import {
   endSession,
   enqueue,

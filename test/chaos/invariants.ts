@@ -2,8 +2,10 @@ import * as conversation from '../../services/agent-runner/journal/conversation.
 import { attemptKey, callKey, type Journal } from '../../services/agent-runner/journal/journal.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import { patchHash } from '../../shared/contracts/patch.ts'
-import type { Injected, Victim } from './faults.ts'
+import type { Injected } from './faults.ts'
+import { costProblems, evidenceProblems, totalsProblems } from './money.ts'
 import type { Observed, ObservedRun, Reference } from './observed.ts'
+import { requestProblems, surplusRequests } from './requests.ts'
 
 export const findingKinds = [
   'wrong end',
@@ -35,7 +37,11 @@ export function checkInstallation(
     ...runs.flatMap((run) => checkRun(run, references.get(run.project), injected)),
     // What others stored changes which edits are tried first, so only a run alone is compared.
     ...(runs.length === 1 ? runs : []).flatMap((run) =>
-      comparedRequests(run, references.get(run.project)),
+      surplusRequests(run.journal, references.get(run.project)).map((message) => ({
+        kind: 'request beyond the needed' as const,
+        where: run.run_id,
+        message,
+      })),
     ),
     ...all('result lost', observed.unfinished),
     ...all('crash point not reached', observed.notReached),
@@ -48,33 +54,6 @@ export function checkInstallation(
     ]),
   ]
 }
-
-function totalsProblems({ totals, runs }: Observed): string[] {
-  const open = totals.held + totals.sent
-  const settled = runs.reduce((sum, run) => sum + (run.costs?.settled ?? 0), 0)
-  return [
-    ...(open === 0 ? [] : [`${open} micro-dollars are still held or sent`]),
-    ...(totals.settled === settled
-      ? []
-      : [`the total is ${totals.settled}, the runs make ${settled} micro-dollars`]),
-  ]
-}
-
-/** The evidence has no gap, and at no moment was a run beyond its budget. */
-function evidenceProblems({ evidence, runs }: Observed): string[] {
-  const seqs = new Set(evidence.map((line) => line.seq))
-  const last = Math.max(0, ...seqs)
-  const limits = new Map(runs.map((run) => [run.run_id, budgetOf(run)]))
-  const over = evidence.filter(({ run, totals: { run: now } }) => {
-    return now.held + now.sent + now.settled > (limits.get(run) ?? 0)
-  })
-  return [
-    ...(seqs.size === last ? [] : [`${last - seqs.size} transitions left no evidence`]),
-    ...over.map((line) => `run ${line.run} was over its budget at transition ${line.seq}`),
-  ]
-}
-
-const budgetOf = ({ journal }: ObservedRun) => journal.start?.request.limits.budget_microusd ?? 0
 
 /** Everything that is wrong with one run. */
 export function checkRun(
@@ -182,79 +161,4 @@ function answerProblems({ journal, chain }: ObservedRun): string[] {
     }
   }
   return problems
-}
-
-/** Whose faults can cost an answer that was under way. */
-const breakers: ReadonlySet<Victim> = new Set([
-  'agent-runner',
-  'offline-model',
-  'redis',
-  'supervisor',
-])
-
-/** Attempts that nothing explains, and answers that say something other than a healthy run says. */
-function requestProblems(journal: Journal, injected: readonly Injected[]): string[] {
-  const lost = lostAttempts(journal).filter(
-    ({ from, to }) => !injected.some((fault) => hits(fault, from, to)),
-  )
-  const refused = [...journal.outputs].filter(([, { output }]) => output.startsWith('{"error"'))
-  const reminders = [...journal.sent].filter(([, sent]) => sent.reminder)
-  return [
-    ...lost.map(({ key }) => `attempt ${key} was lost and nothing was killed`),
-    ...refused.map(([key, { output }]) => `${key} was refused: ${output}`),
-    ...reminders.map(([key]) => `attempt ${key} had to remind the model`),
-  ]
-}
-
-function comparedRequests(run: ObservedRun, reference: Reference | undefined): Finding[] {
-  const needed = neededRequests(run.journal)
-  if (!reference || needed <= reference.requests) return []
-  const message = `${needed} answered requests, the reference needed ${reference.requests}`
-  return [{ kind: 'request beyond the needed', where: run.run_id, message }]
-}
-
-const hits = ({ victim, at, until }: Injected, from: number, to: number) =>
-  breakers.has(victim) && at <= to && until >= from
-
-/** Answered requests, without those that only wait: whether a wait is needed is a matter of time. */
-export function neededRequests(journal: Journal): number {
-  const onlyWaits = (calls: { name: string }[]) =>
-    calls.length > 0 && calls.every((call) => call.name === 'wait_for_tasks')
-  return [...journal.responses.values()].filter(({ calls }) => !onlyWaits(calls)).length
-}
-
-/** Attempts without an answer, with the time in which that must have happened. */
-export function lostAttempts(journal: Journal): { key: string; from: number; to: number }[] {
-  return [...journal.sent].flatMap(([key, sent]) => {
-    const [request = '', attempt = ''] = key.split('.')
-    if (journal.responses.get(request)?.attempt === Number(attempt)) return []
-    const next = journal.sent.get(attemptKey(Number(request), Number(attempt) + 1))
-    const to = next?.at ?? journal.end?.at
-    return [{ key, from: Date.parse(sent.at), to: to ? Date.parse(to) : Number.POSITIVE_INFINITY }]
-  })
-}
-
-/** What the ledger says was spent is what the journal says, and no more than was allowed. */
-function costProblems(run: ObservedRun): string[] {
-  const { journal, costs } = run
-  if (!costs) return journal.sent.size === 0 ? [] : ['the ledger does not know it']
-  const open = costs.held + costs.sent
-  const cost = [...journal.sent].reduce(
-    (sum, [key, sent]) => sum + costOf(journal, key, sent.hold_microusd),
-    0,
-  )
-  return [
-    ...(open === 0 ? [] : [`${open} micro-dollars are still held or sent`]),
-    ...(costs.settled === cost ? [] : [`settled ${costs.settled}, but the journal has ${cost}`]),
-    ...(costs.settled <= budgetOf(run) ? [] : [`settled ${costs.settled} of ${budgetOf(run)}`]),
-  ]
-}
-
-/** An attempt whose end nobody knows costs all that was held for it. */
-function costOf(journal: Journal, key: string, hold: number): number {
-  const [request = '', attempt = ''] = key.split('.')
-  const response = journal.responses.get(request)
-  if (response?.attempt === Number(attempt)) return response.cost_microusd
-  const fault = journal.faults.get(key)
-  return fault && !fault.charged ? 0 : hold
 }

@@ -1,5 +1,6 @@
 import type { ChaosResult } from './chaos.ts'
-import { findingKinds, lostAttempts } from './invariants.ts'
+import { findingKinds } from './invariants.ts'
+import { lostAttempts } from './requests.ts'
 import { medianOf, takeoverSeconds } from './takeover.ts'
 
 export type Report = ReturnType<typeof reportOf>

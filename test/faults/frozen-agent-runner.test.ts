@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
 import { pidOf, startAgent } from '../chaos/faults.ts'
-import { lostAttempts } from '../chaos/invariants.ts'
 import { signalOwn, variableOf } from '../chaos/processes.ts'
+import { lostAttempts } from '../chaos/requests.ts'
 import { startFaultedRun } from './faulted-run.ts'
 
 /** Time to stop the model before it is asked. */
