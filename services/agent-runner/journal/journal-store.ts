@@ -36,6 +36,18 @@ if ARGV[3] ~= '' then redis.call('XADD', KEYS[2], 'MAXLEN', '~', 5000, '*', 'eve
 return 1
 `
 
+/**
+ * Replaces a run's view, unless it says that the run goes on and the journal knows that it has ended: a
+ * worker that was frozen, replaced and woken up would put an old view over the last one.
+ * KEYS: journal, view, index. ARGV: view, '1' for an ended run, created at (ms), run id.
+ */
+const PUBLISH = `
+if ARGV[2] == '0' and redis.call('HEXISTS', KEYS[1], 'end') == 1 then return 0 end
+redis.call('SET', KEYS[2], ARGV[1])
+redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
+return 1
+`
+
 export type EventText = Pick<RunEvent, 'type' | 'text'>
 
 export type JournalStore = {
@@ -93,11 +105,11 @@ export function createJournalStore(redis: Redis): JournalStore {
       return (await redis.hsetnx(inboxKey(runId), key, JSON.stringify(entry))) === 1
     },
     async publish(view) {
-      await redis
-        .multi()
-        .set(runViewKey(view.run_id), JSON.stringify(view))
-        .zadd(runsIndexKey, Date.parse(view.created_at), view.run_id)
-        .exec()
+      const { run_id, status, created_at } = view
+      const keys = [journalKey(run_id), runViewKey(run_id), runsIndexKey]
+      const ended = status === 'running' ? '0' : '1'
+      const args = [JSON.stringify(view), ended, Date.parse(created_at), run_id]
+      await redis.eval(PUBLISH, keys.length, ...keys, ...args)
     },
     markCancelled: (runId) => markCancelled(redis, runId),
     isCancelled: (runId) => isMarkedCancelled(redis, runId),
