@@ -76,9 +76,9 @@ async function readFromRedis(
 
 /** Every line once: one that was written twice, or written and still in the outbox, is the same. */
 async function readEvidence(folder: string, outbox: string[]): Promise<EvidenceLine[]> {
-  const files = await Promise.all(
-    (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')),
-  )
+  // An installation that never asked the model has no such folder.
+  const names = existsSync(folder) ? await readdir(folder) : []
+  const files = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
   const texts = [...files.flatMap((text) => text.split('\n')), ...outbox].filter(Boolean)
   const lines = texts.map((text) => evidenceLineSchema.parse(JSON.parse(text)))
   return [...new Map(lines.map((line) => [line.seq, line])).values()]
