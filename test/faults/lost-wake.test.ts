@@ -18,6 +18,23 @@ describe('a wake that was lost', () => {
     await queue.resume()
     expect((await run.end()).problems).toEqual([])
   })
+
+  it.concurrent('is made up for also while its deduplication id is still taken', {
+    timeout: LIMIT_MS,
+  }, async ({ expect, onTestFinished }) => {
+    const run = await startFaultedRun()
+    onTestFinished(() => run.remove())
+    const { session, runId } = run
+    const queue = session.producer.queue('runs')
+    await run.event(/./)
+    await queue.pause()
+    const wake = await heldWake(run)
+    await wake.remove()
+    await session.redis.set(queue.toKey(`de:${runId}`), wake.id ?? '')
+    expect(await queue.getDeduplicationJobId(runId)).toBe(wake.id)
+    await queue.resume()
+    expect((await run.end()).problems).toEqual([])
+  })
 })
 
 /** The wake that the baseline's delivery adds; the queue is paused, so nobody takes it. */

@@ -14,9 +14,23 @@ export async function sweepRuns(
   deps: Pick<Deps, 'journal' | 'producer' | 'reconcile'>,
 ): Promise<Result<'runs', 'sweep'>> {
   for (const runId of await deps.journal.unfinished()) {
-    const pending = await deps.producer.queue('runs').getDeduplicationJobId(runId)
-    if (!pending) await addWake(deps, runId)
+    if (!(await isWakePending(deps, runId))) await addWake(deps, runId)
   }
   await deps.reconcile()
   return {}
+}
+
+/** A deduplication id whose job is gone or over would keep every further wake away. */
+async function isWakePending(
+  { producer }: Pick<Deps, 'producer'>,
+  runId: string,
+): Promise<boolean> {
+  const queue = producer.queue('runs')
+  const id = await queue.getDeduplicationJobId(runId)
+  if (!id) return false
+  const state = await queue.getJobState(id)
+  if (state !== 'unknown' && state !== 'completed' && state !== 'failed') return true
+  // Another wake may have come meanwhile; two at once are fenced by the journal.
+  await queue.removeDeduplicationKey(runId)
+  return false
 }
