@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { type RunRequest, startJobId } from '../../shared/contracts/run.ts'
+import { type RunRequest, runDeduplication, startJobId } from '../../shared/contracts/run.ts'
 import {
   type RunEvent,
   type RunView,
@@ -9,6 +9,7 @@ import {
 import { AstraError, UnavailableError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import type { Producer } from '../../shared/queue/producer.ts'
+import { isRedisFault } from '../../shared/queue/redis-fault.ts'
 import type { Services } from './with-services.ts'
 
 /** How long one wait for an event may take; the view is looked at in between. */
@@ -21,7 +22,7 @@ export async function startRun(producer: Producer, request: RunRequest): Promise
   const { repository_id: repositoryId, priority } = request
   await producer.add('runs', 'start', request, {
     jobId: startJobId(request.run_id),
-    deduplication: { id: request.run_id, keepLastIfActive: true },
+    deduplication: runDeduplication(request.run_id),
     priority: await producer.fairPriority('runs', { repositoryId, priority }),
   })
 }
@@ -55,7 +56,7 @@ export async function followRun(
         cursor = step.cursor
         awaySince = null
       } catch (error) {
-        if (!isConnectionError(error)) throw error
+        if (!isRedisFault(error)) throw error
         awaySince ??= Date.now()
         if (Date.now() - awaySince > REDIS_AWAY_MS) throw redisAway(runId, error)
       }
@@ -84,15 +85,6 @@ async function throwIfNotBegun(producer: Producer, runId: string): Promise<void>
   if (job && (await job.isFailed())) {
     throw new AstraError('run_not_begun', `run ${runId} could not be begun: ${job.failedReason}`)
   }
-}
-
-function isConnectionError(error: unknown): boolean {
-  const { name, message, code } = error as NodeJS.ErrnoException
-  return (
-    name === 'MaxRetriesPerRequestError' ||
-    /Connection is closed|Command timed out|LOADING/.test(message) ||
-    ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].includes(code ?? '')
-  )
 }
 
 function redisAway(runId: string, cause: unknown): UnavailableError {

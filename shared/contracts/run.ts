@@ -93,3 +93,6 @@ export type RunRequest = z.infer<typeof runRequestSchema>
 
 /** The job that begins a run. */
 export const startJobId = (runId: string) => jobIdOf('start', runId)
+
+/** A run's start and all its wakes share this: never two at once, and none is lost. */
+export const runDeduplication = (runId: string) => ({ id: runId, keepLastIfActive: true })

@@ -1,4 +1,5 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
+import { runDeduplication } from '../../../shared/contracts/run.ts'
 import { errorText } from '../../../shared/errors.ts'
 import type { JobContext } from '../../../shared/queue/consumer.ts'
 import { isRedisFault } from '../../../shared/queue/redis-fault.ts'
@@ -52,9 +53,4 @@ export async function addWake(deps: Pick<Deps, 'producer'>, runId: string): Prom
     { run_id: runId },
     { deduplication: runDeduplication(runId) },
   )
-}
-
-/** A run's start and all its wakes share this: never two at once, and none is lost. */
-function runDeduplication(runId: string) {
-  return { id: runId, keepLastIfActive: true }
 }

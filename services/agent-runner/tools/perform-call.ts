@@ -57,17 +57,19 @@ async function answerAtOnce(
   call: PlacedCall,
   parsed: ValidCall,
 ): Promise<string | null> {
-  const tree = await openTree(run.files, run.journal)
+  const tree = () => openTree(run.files, run.journal)
   try {
     switch (parsed.name) {
       case 'list_project_files':
-        return JSON.stringify(listTree(tree))
+        return JSON.stringify(listTree(await tree()))
       case 'read_file': {
         const { path } = parsed.args
-        return JSON.stringify({ path, content: await tree.read(path) })
+        return JSON.stringify({ path, content: await (await tree()).read(path) })
       }
       case 'search_project_files':
-        return JSON.stringify(await searchTree(tree, parsed.args.query, parsed.args.max_results))
+        return JSON.stringify(
+          await searchTree(await tree(), parsed.args.query, parsed.args.max_results),
+        )
       case 'apply_edit':
         return await applyEdit(deps, run, call.call_id, parsed.args)
       default:
