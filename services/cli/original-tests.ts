@@ -7,8 +7,8 @@ export type OriginalTests = { passed_before: number; passed_after: number }
 export function originalTests(lines: TranscriptLine[]): OriginalTests | null {
   const line = lines.findLast((each) => each.type === 'verification')
   if (line?.type !== 'verification' || !line.receipt) return null
-  const { passed_before, passed_after } = line.receipt.body
-  return { passed_before, passed_after }
+  const { b1, p1 } = line.receipt.body.results
+  return { passed_before: b1.passed, passed_after: p1.passed }
 }
 
 export function originalTestsText(tests: OriginalTests | null): string {

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../shared/canonical-json.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Receipt } from '../../shared/contracts/receipt.ts'
 import type { MemoryRecord } from '../../shared/contracts/record.ts'
@@ -46,6 +47,5 @@ export type MemoryBackend = {
 
 /** What a receipt is told apart by: its body alone, as a signature can be written in several ways. */
 export function receiptId(receipt: Receipt): string {
-  const fields = Object.entries(receipt.body).sort(([a], [b]) => (a < b ? -1 : 1))
-  return sha256(JSON.stringify(fields))
+  return sha256(canonicalJson(receipt.body))
 }

@@ -22,6 +22,7 @@ const completedSchema = z.strictObject({
   ),
   exitCode: z.number().int(),
   output: z.string(),
+  sandboxed: z.boolean(),
   ms: z.number().int(),
 })
 

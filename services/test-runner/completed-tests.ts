@@ -11,6 +11,8 @@ export type CompletedTests = {
   tests: TestEntry[]
   exitCode: number
   output: string
+  /** Whether the tests ran confined. */
+  sandboxed: boolean
   /** How long the command took. */
   ms: number
 }

@@ -64,7 +64,16 @@ export function judge(ended: Ended): Verdict {
   }))
   const exitCode = report.exitCode ?? 1
   const shown = output || failureList(tests)
-  return { kind: 'completed', command: display, runner, tests, exitCode, output: shown, ms }
+  return {
+    kind: 'completed',
+    command: display,
+    runner,
+    tests,
+    exitCode,
+    output: shown,
+    sandboxed: false,
+    ms,
+  }
 }
 
 function doubtOf(

@@ -1,6 +1,5 @@
-import { type Manifest, treeHash } from '../../shared/contracts/manifest.ts'
-import { type Patch, patchHash } from '../../shared/contracts/patch.ts'
-import { outcomeLine, type ReceiptBody } from '../../shared/contracts/receipt.ts'
+import type { Manifest } from '../../shared/contracts/manifest.ts'
+import type { Patch } from '../../shared/contracts/patch.ts'
 import type { UnusableTests, Verification } from '../../shared/contracts/tests.ts'
 import { crashPoint } from '../../shared/crash-point.ts'
 import { type SigningKey, signReceipt } from '../../shared/receipt.ts'
@@ -9,6 +8,7 @@ import { loadBaseline, saveBaseline } from './baseline-report.ts'
 import { compareRuns, targetsOf } from './compare-runs.ts'
 import type { CompletedTests, TestRunConfig } from './completed-tests.ts'
 import { proofPatch } from './protected-files.ts'
+import { receiptBody } from './receipt-body.ts'
 import { runTests } from './run-tests.ts'
 import { MAX_IDS } from './symptom-of.ts'
 
@@ -30,7 +30,6 @@ export type VerifyRequest = {
 }
 
 type Refused = Extract<Verification, { confirmed: false }>
-type Proof = { before: CompletedTests; after: CompletedTests; patch: Patch; startedAt: string }
 
 /**
  * Proves that a patch turns the failing tests green: a fresh copy of the base, the patch on it, all
@@ -65,18 +64,20 @@ export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Pro
   if (applied.files.length === 0) return refused('no_patch', nothingLeft(dropped_paths), known)
 
   const { pathEnv } = request
-  const after = await runTests(
-    {
-      files,
-      manifest,
-      command,
-      patch: applied,
-      baselineMs: before.ms,
-      pathEnv,
-      signal: deps.signal,
-    },
-    deps.config,
-  )
+  const again = (patched: Patch | null) =>
+    runTests(
+      {
+        files,
+        manifest,
+        command,
+        patch: patched,
+        baselineMs: before.ms,
+        pathEnv,
+        signal: deps.signal,
+      },
+      deps.config,
+    )
+  const after = await again(applied)
   if (after.kind === 'unusable') return refused('tests_unusable', after.message, known)
   crashPoint('tests.verified')
   const comparison = compareRuns(before, after)
@@ -85,7 +86,23 @@ export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Pro
     const { reason, message } = comparison.problem
     return refused(reason, withDropped(message, dropped_paths), { ...known, passing_after })
   }
-  const body = receiptBody(request, deps, { before, after, patch: applied, startedAt })
+  const b2 = await again(null)
+  if (b2.kind === 'unusable') return refused('tests_unusable', b2.message, known)
+  const p2 = await again(applied)
+  if (p2.kind === 'unusable') return refused('tests_unusable', p2.message, known)
+  const secondly = compareRuns(b2, p2).problem
+  if (secondly) return refused(secondly.reason, secondly.message, known)
+  const body = receiptBody({
+    runId: request.runId,
+    manifest,
+    patch: applied,
+    runs: { b1: before, p1: after, b2, p2 },
+    targets: targetsOf(before),
+    flaky: [],
+    canary: [],
+    startedAt,
+    productVersion: deps.productVersion,
+  })
   return {
     confirmed: true,
     command,
@@ -109,33 +126,6 @@ async function baselineOf(
   )
   if (run.kind === 'completed') await saveBaseline(files, manifest, run)
   return run
-}
-
-function receiptBody(
-  { runId, manifest, command }: VerifyRequest,
-  { productVersion }: VerifyDeps,
-  { before, after, patch, startedAt }: Proof,
-): ReceiptBody {
-  const passed = (run: CompletedTests) =>
-    run.tests.filter((test) => test.status === 'passed').length
-  return {
-    version: 1,
-    run_id: runId,
-    mode: 'A',
-    scope: 'complete',
-    runner: after.runner,
-    command,
-    outcome: outcomeLine(after.runner),
-    base_tree: treeHash(manifest),
-    patch: patchHash(patch),
-    targets: targetsOf(before).slice(0, MAX_IDS),
-    passed_before: passed(before),
-    passed_after: passed(after),
-    sandboxed: false,
-    started_at: startedAt,
-    finished_at: new Date().toISOString(),
-    product_version: productVersion,
-  }
 }
 
 function nothingLeft(dropped: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { memoryIdOf } from '../../shared/contracts/ids.ts'
 import type { StorePayload } from '../../shared/contracts/memory.ts'
-import type { Receipt, ReceiptBody } from '../../shared/contracts/receipt.ts'
+import type { ProvedRun, Receipt, ReceiptBody } from '../../shared/contracts/receipt.ts'
 import type { FixClaim, FixEvidence, MemoryRecord } from '../../shared/contracts/record.ts'
 import { type SigningKey, signReceipt } from '../../shared/receipt.ts'
 
@@ -38,10 +38,22 @@ export function sampleRecord(changes: Partial<MemoryRecord> = {}): MemoryRecord 
   return { ...record, memory_id: memoryIdOf(record) }
 }
 
+function provedRun(passed: number, failed: number, exit_code: number): ProvedRun {
+  return { passed, failed, skipped: 0, exit_code, digest: 'd'.repeat(64) }
+}
+
+export const sampleResults: ReceiptBody['results'] = {
+  b1: provedRun(2, 1, 1),
+  p1: provedRun(3, 0, 0),
+  b2: provedRun(2, 1, 1),
+  p2: provedRun(3, 0, 1),
+}
+
 export function sampleReceipt(key: SigningKey, changes: Partial<ReceiptBody> = {}): Receipt {
   const body: ReceiptBody = {
-    version: 1,
+    version: 2,
     run_id: 'run-1',
+    repository_id: 'repository-1',
     mode: 'A',
     scope: 'complete',
     runner: 'node',
@@ -49,9 +61,12 @@ export function sampleReceipt(key: SigningKey, changes: Partial<ReceiptBody> = {
     outcome: 'node passed with exit code 0',
     base_tree: 'a'.repeat(64),
     patch: 'b'.repeat(64),
+    patched_tree: 'c'.repeat(64),
     targets: ['test/names.test.ts > takes a list with spaces'],
-    passed_before: 2,
-    passed_after: 4,
+    target_count: 1,
+    flaky: [],
+    results: sampleResults,
+    canary: ['test/1f8e4a3b.test.ts > 1f8e4a3b must fail'],
     sandboxed: false,
     started_at: '2026-11-01T09:59:58Z',
     finished_at: '2026-11-01T10:00:00Z',

@@ -16,6 +16,7 @@ import {
 } from '../../services/agent-runner/journal/journal.ts'
 import { nextStep, type Step } from '../../services/agent-runner/journal/next-step.ts'
 import type { RunRequest } from '../../shared/contracts/run.ts'
+import { sampleResults } from './memory.ts'
 import { responseItems } from './response-items.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
@@ -243,8 +244,9 @@ export const confirmed = {
   dropped_paths: [],
   receipt: {
     body: {
-      version: 1,
+      version: 2,
       run_id: 'run-test',
+      repository_id: null,
       mode: 'A',
       scope: 'complete',
       runner: 'node',
@@ -252,9 +254,12 @@ export const confirmed = {
       outcome: 'node passed with exit code 0',
       base_tree: 'a'.repeat(64),
       patch: 'b'.repeat(64),
+      patched_tree: 'c'.repeat(64),
       targets: ['a'],
-      passed_before: 2,
-      passed_after: 3,
+      target_count: 1,
+      flaky: [],
+      results: sampleResults,
+      canary: ['b'],
       sandboxed: false,
       started_at: at,
       finished_at: at,

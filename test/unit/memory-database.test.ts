@@ -10,6 +10,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, requireSqlite } from '../../services/memory-store/sqlite/open-database.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { productRoot } from '../../shared/config.ts'
+import { loadSigningKey } from '../../shared/receipt.ts'
+import { sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
 
 let folder: string
 let file: string
@@ -46,7 +48,7 @@ describe('a file that cannot be used is refused and left as it was', () => {
     const db = openDatabase(file, 8)
     db.exec('PRAGMA user_version = 99')
     db.close()
-    expectRefusal(/has schema version 99 and this program knows up to 1: update the program/)
+    expectRefusal(/has schema version 99 and this program knows up to 2: update the program/)
   })
 
   it('a SQLite database of another program', () => {
@@ -83,6 +85,33 @@ describe('a file that cannot be used is refused and left as it was', () => {
     mkdirSync(file)
     expect(() => openDatabase(file, 8)).toThrow(/memory\.db cannot be opened: EISDIR/)
   })
+})
+
+it('makes records whose receipt has the first version unproved, and leaves others as they are', async () => {
+  const odd = 'naïve — 修正\0 "quoted" \\ \n'
+  const key = loadSigningKey(folder)
+  const old = sampleRecord({
+    session_id: 'run-old',
+    symptom_raw: odd,
+    receipt: sampleReceipt(key, { run_id: 'run-old' }),
+  })
+  const current = sampleRecord({ receipt: sampleReceipt(key) })
+  const vector = seededVector(1, 8)
+  const before = openSqliteBackend({ file, dimensions: 8 })
+  for (const record of [old, current]) {
+    await before.upsert(record, { symptom: vector, fix: vector })
+  }
+  await before.close()
+  const db = new DatabaseSync(file)
+  db.prepare(
+    `UPDATE memories SET record = json_set(record, '$.receipt.body.version', 1) WHERE session_id = 'run-old'`,
+  ).run()
+  db.exec('PRAGMA user_version = 1')
+  db.close()
+  const after = openSqliteBackend({ file, dimensions: 8 })
+  expect(await after.get(old.memory_id)).toEqual({ ...old, receipt: null })
+  expect(await after.get(current.memory_id)).toEqual(current)
+  await after.close()
 })
 
 it('refuses a SQLite that is too old for a safe log', () => {

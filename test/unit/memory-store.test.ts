@@ -116,7 +116,7 @@ describe('store', () => {
         /the receipt was altered/,
         (p) => ({
           ...p,
-          receipt: p.receipt && { ...p.receipt, body: { ...p.receipt.body, passed_after: 5 } },
+          receipt: p.receipt && { ...p.receipt, body: { ...p.receipt.body, target_count: 5 } },
         }),
       ],
       [

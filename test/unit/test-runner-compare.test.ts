@@ -16,6 +16,7 @@ function run(states: Record<string, TestStatus>, exitCode = 0): CompletedTests {
     tests,
     exitCode,
     output: '',
+    sandboxed: false,
     ms: 0,
   }
 }

@@ -41,8 +41,7 @@ describe('verify', () => {
       runner: 'node',
       command: NODE,
       patch: patchHash({ files: [{ path: SOURCE, before: sha256(source), after: mended }] }),
-      passed_before: 3,
-      passed_after: 8,
+      results: { b1: { passed: 3, failed: 6, exit_code: 1 }, p1: { passed: 8, exit_code: 0 } },
       sandboxed: false,
       product_version: '0.0.0-test',
     })

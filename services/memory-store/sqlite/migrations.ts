@@ -2,7 +2,10 @@
  * The schema, step by step. Step n takes a database from `user_version` n to n + 1. A step that has
  * been released is never changed: add another one.
  */
-export const migrations: readonly ((dimensions: number) => string)[] = [firstTables]
+export const migrations: readonly ((dimensions: number) => string)[] = [
+  firstTables,
+  dropFirstReceipts,
+]
 
 /**
  * `memories.record` is the record as JSON without what changes after it was stored. Counters have a
@@ -48,5 +51,13 @@ function firstTables(dimensions: number): string {
     CREATE VIRTUAL TABLE memory_text USING fts5(
       error_type, symptom, fix, content='', contentless_delete=1
     );
+  `
+}
+
+/** Receipts of version 1 said too little to be believed: their records become unproved. */
+function dropFirstReceipts(): string {
+  return `
+    UPDATE memories SET record = json_set(record, '$.receipt', NULL)
+      WHERE json_extract(record, '$.receipt.body.version') = 1;
   `
 }
