@@ -20,6 +20,7 @@ export async function baseline(
     manifest,
     command,
     patch: null,
+    selection: null,
     baselineMs: null,
     pathEnv,
     signal: deps.signal,

@@ -19,6 +19,7 @@ import { makeTestFolder, type TestFolder } from './test-folder.ts'
 import { timeLimit } from './time-limit.ts'
 import { judge, type Verdict } from './verdict.ts'
 import { workspaceFiles } from './workspace-files.ts'
+import { writeExtraFiles } from './write-extra-files.ts'
 
 export type TestRunRequest = {
   files: RunFiles
@@ -26,10 +27,20 @@ export type TestRunRequest = {
   /** A display string of `discoverCommands`; null: the first. */
   command: string | null
   patch: Patch | null
+  /** Null: the whole command. */
+  selection: TestSelection | null
   /** How long the same command took on the base; null before that is known. */
   baselineMs: number | null
   pathEnv: string
   signal: AbortSignal
+}
+
+/** A part of a command's tests. */
+export type TestSelection = {
+  /** The files that hold them; of Go, the packages. */
+  files: readonly string[]
+  /** Texts by path, written into the copy before the tests run. */
+  extraFiles: Readonly<Record<string, string>>
 }
 
 /** A runner's own report may come on stdout and is longer than what people read. */
@@ -44,6 +55,7 @@ export async function runTests(
   const folder = await makeTestFolder(config.home, files, manifest, patch)
   crashPoint('tests.copied')
   try {
+    await writeExtraFiles(folder.workspace, request.selection?.extraFiles ?? {})
     // The base says which commands there are: a patch may not bring one of its own.
     const base = workspaceFiles(
       files.base,
@@ -74,13 +86,13 @@ async function runIn(
   folder: TestFolder,
   command: TestCommand,
   env: Record<string, string>,
-  { manifest, baselineMs, signal }: TestRunRequest,
+  { manifest, selection, baselineMs, signal }: TestRunRequest,
   config: TestRunConfig,
 ): Promise<Verdict> {
   const adapter = runners[command.runner]
   const { reportFile } = folder
   const args = expandGlobs(command, manifest)
-  const [name, ...rest] = adapter.argv({ args, reportFile })
+  const [name, ...rest] = adapter.argv({ args, reportFile, files: selection?.files ?? null })
   const program = await findProgram(name, env.PATH ?? '')
   if (!program) {
     return unusable('runner_missing', `${name} was not found: ${adapter.installHint}`)

@@ -18,7 +18,16 @@ export async function run(
   const { command, path_env: pathEnv, run_id: runId } = payload
   const before = await loadBaseline(files, manifest, command)
   const baselineMs = before?.ms ?? null
-  const request = { files, manifest, command, patch, baselineMs, pathEnv, signal: deps.signal }
+  const request = {
+    files,
+    manifest,
+    command,
+    patch,
+    selection: null,
+    baselineMs,
+    pathEnv,
+    signal: deps.signal,
+  }
   const tests = await runTests(request, deps.config)
   if (tests.kind === 'unusable') return tests
   if (isRed(tests)) {

@@ -71,6 +71,7 @@ export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Pro
         manifest,
         command,
         patch: patched,
+        selection: null,
         baselineMs: before.ms,
         pathEnv,
         signal: deps.signal,
@@ -121,7 +122,16 @@ async function baselineOf(
   const known = await loadBaseline(files, manifest, command)
   if (known) return known
   const run = await runTests(
-    { files, manifest, command, patch: null, baselineMs: null, pathEnv, signal: deps.signal },
+    {
+      files,
+      manifest,
+      command,
+      patch: null,
+      selection: null,
+      baselineMs: null,
+      pathEnv,
+      signal: deps.signal,
+    },
     deps.config,
   )
   if (run.kind === 'completed') await saveBaseline(files, manifest, run)

@@ -4,9 +4,14 @@ import type { ParsedReport, RawReport } from '../report.ts'
 export type TestRunnerAdapter = {
   /**
    * The command that runs the tests and writes its report to `reportFile`: a program by name, found
-   * on the PATH of the tests' environment, and its arguments. `args` are the workspace's own.
+   * on the PATH of the tests' environment, and its arguments. `args` are the workspace's own;
+   * `files` are those to run instead of all that the command names (of Go: packages), or null.
    */
-  argv(input: { args: readonly string[]; reportFile: string }): readonly [string, ...string[]]
+  argv(input: {
+    args: readonly string[]
+    reportFile: string
+    files: readonly string[] | null
+  }): readonly [string, ...string[]]
   /** Tolerant of anything: what is not a report of this runner is unreadable, never an exception. */
   parse(report: RawReport): ParsedReport
   /** What a person does when the program is not there. */
