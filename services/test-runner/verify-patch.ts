@@ -27,6 +27,8 @@ export type VerifyRequest = {
   /** Names a patch of the run; null: nothing was edited. */
   patch: string | null
   pathEnv: string
+  /** No saved baseline counts. */
+  fresh?: boolean
 }
 
 type Refused = Extract<Verification, { confirmed: false }>
@@ -119,7 +121,7 @@ async function baselineOf(
   deps: VerifyDeps,
 ): Promise<CompletedTests | UnusableTests> {
   const { files, manifest, command, pathEnv } = request
-  const known = await loadBaseline(files, manifest, command)
+  const known = request.fresh ? null : await loadBaseline(files, manifest, command)
   if (known) return known
   const run = await runTests(
     {

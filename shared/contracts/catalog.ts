@@ -69,7 +69,7 @@ export const catalog = {
         payload: tests.verifyPayloadSchema,
         result: tests.verificationSchema,
         ...retried,
-        producers: ['agent-runner'],
+        producers: ['agent-runner', 'cli'],
       },
     },
   },

@@ -109,4 +109,9 @@ export const testRunPayloadSchema = z.strictObject({
   /** Names a file below the run's `patches` folder; null: nothing was edited. */
   patch: sha256Schema.nullable(),
 })
-export const verifyPayloadSchema = testRunPayloadSchema
+export const verifyPayloadSchema = testRunPayloadSchema.extend({
+  /** null: the first command that the workspace offers. */
+  command: z.string().nullable(),
+  /** All test runs are made again: no saved baseline counts. */
+  fresh: z.boolean().optional(),
+})
