@@ -46,15 +46,20 @@ export async function takeSnapshot(
   const files = runFiles(request.home, request.runId)
   await claimRunFolder(files, request.runId)
   try {
+    const repositoryId = await repositoryIdOf(workspace, git)
     const copied = await copyFiles(workspace, list.files, files.base, limits)
-    const manifest: Manifest = { workspace, files: copied, links: list.links }
+    const manifest: Manifest = {
+      workspace,
+      repository_id: repositoryId,
+      files: copied,
+      links: list.links,
+    }
     await writeFileAtomic(files.manifest, JSON.stringify(manifest))
+    return { workspace, repositoryId, files: list.files.length, leftOut: list.leftOut }
   } catch (error) {
     await rm(files.dir, { recursive: true, force: true })
     throw error
   }
-  const repositoryId = await repositoryIdOf(workspace, git)
-  return { workspace, repositoryId, files: list.files.length, leftOut: list.leftOut }
 }
 
 /** Takes back a snapshot whose run was never asked for. */

@@ -72,6 +72,12 @@ describe('what a snapshot holds', () => {
     expect(statSync(join(base, 'run.sh')).mode & 0o777).toBe(0o755)
   })
 
+  it('keeps whose repository it is of', async () => {
+    write({ '.git/config': '[remote "origin"]\n\turl = https://github.com/ann/shop.git\n' })
+    write({ 'a.js': '', '.git/HEAD': 'ref: refs/heads/main\n' })
+    expect((await snapshot()).manifest.repository_id).toBe('github.com/ann/shop')
+  })
+
   it('keeps a read-only file so that its copy can be written', async () => {
     write({ 'a.js': 'a' })
     chmodSync(join(workspace, 'a.js'), 0o444)
