@@ -7,6 +7,7 @@ import { addDoctorCommand } from './commands/doctor.ts'
 import { addEnqueueCommand } from './commands/enqueue.ts'
 import { addExperimentCommand } from './commands/experiment.ts'
 import { addFixCommand } from './commands/fix.ts'
+import { addKeysCommand } from './commands/keys.ts'
 import { addMemoryCommand } from './commands/memory.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addSmokeCommand } from './commands/smoke.ts'
@@ -35,6 +36,7 @@ for (const add of [
   addCancelCommand,
   addCostCommand,
   addMemoryCommand,
+  addKeysCommand,
   addSmokeCommand,
   addDemoCommand,
   addExperimentCommand,

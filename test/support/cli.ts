@@ -12,13 +12,14 @@ export type CliProcess = {
   result: Promise<CliResult>
 }
 
-type Options = { home: string; cwd?: string; env?: Record<string, string> }
+/** `input`: what stands at stdin, which is closed otherwise. */
+type Options = { home: string; cwd?: string; env?: Record<string, string>; input?: string }
 
 /** Runs `astra` as a process of its own, with nothing of the tester's own settings. */
 export function startAstra(args: string[], options: Options): CliProcess {
   const child = spawn(process.execPath, [main, ...args], {
     cwd: options.cwd ?? options.home,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
       HOME: options.home,
@@ -29,6 +30,7 @@ export function startAstra(args: string[], options: Options): CliProcess {
       ...options.env,
     },
   })
+  child.stdin.end(options.input)
   const said: CliResult = { code: null, stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => {
     said.stdout += chunk
