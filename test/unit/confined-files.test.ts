@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PathRefused } from '../../services/agent-runner/files/confined.ts'
 import { MAX_FILE_BYTES, readText } from '../../services/agent-runner/files/text-file.ts'
+import { startSwapper } from '../support/swapper.ts'
 
 let top: string
 let root: string
@@ -41,6 +42,14 @@ describe('reading a file of the project', () => {
     'deploy/id_rsa',
     'tls/server.pem',
     '.npmrc',
+    '.ENV',
+    '.envrc',
+    '.envs/local/django',
+    '.aws/credentials',
+    '.ssh/known_hosts',
+    'credentials.yml',
+    'certs/SERVER.KEY',
+    'deploy.p12',
   ])('refuses %s, which may hold secrets or is not part of the project', async (path) => {
     await mkdir(join(root, path, '..'), { recursive: true })
     await writeFile(join(root, path), 'secret')
@@ -67,26 +76,30 @@ describe('reading a file of the project', () => {
     await expect(readText(root, 'missing.ts')).rejects.toThrow(/there is no file missing.ts/)
   })
 
-  it('reads no file outside while a folder of the path is swapped for a link', async () => {
-    const swap = `
-      const fs = require('fs');
-      const dir = ${JSON.stringify(join(root, 'src'))}, kept = ${JSON.stringify(join(top, 'kept'))};
-      fs.writeFileSync(${JSON.stringify(join(top, 'a.ts'))}, 'outside');
-      process.stdout.write('ready');
-      for (;;) {
-        fs.renameSync(dir, kept); fs.symlinkSync(${JSON.stringify(top)}, dir);
-        fs.unlinkSync(dir); fs.renameSync(kept, dir);
-      }`
-    const { spawn } = await import('node:child_process')
-    const swapper = spawn(process.execPath, ['-e', swap], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await new Promise((resolve) => swapper.stdout.once('data', resolve))
-    const seen = new Set<string>()
-    for (let i = 0; i < 3000; i += 1) {
-      seen.add(await readText(root, 'src/a.ts').catch((error) => error.constructor.name))
+  it('reads no more than the cap of a file that grows while it is read', async () => {
+    const growing = await open(join(root, 'growing'), 'w')
+    await growing.write('x'.repeat(MAX_FILE_BYTES))
+    const reading = Array.from({ length: 20 }, async () => readText(root, 'growing'))
+    await growing.write('x'.repeat(MAX_FILE_BYTES))
+    await growing.close()
+    for (const result of await Promise.allSettled(reading)) {
+      if (result.status === 'rejected') expect(result.reason.message).toMatch(/at most/)
+      else expect(result.value.length).toBeLessThanOrEqual(MAX_FILE_BYTES)
     }
-    swapper.kill('SIGKILL')
-    await new Promise((resolve) => swapper.once('exit', resolve))
-    expect([...seen].sort()).not.toContain('outside')
-    expect(seen).toContain('const a = 1\n')
+    await expect(readText(root, 'growing')).rejects.toThrow(/at most/)
+  })
+
+  it('reads no file outside in 40,000 tries while a folder is swapped for a link', async () => {
+    await writeFile(join(top, 'a.ts'), 'outside')
+    const stop = await startSwapper(join(root, 'src'), top)
+    const seen = new Map<string, number>()
+    for (let i = 0; i < 2_000; i += 1) {
+      const reads = Array.from({ length: 20 }, () =>
+        readText(root, 'src/a.ts').catch((error) => error.constructor.name),
+      )
+      for (const each of await Promise.all(reads)) seen.set(each, (seen.get(each) ?? 0) + 1)
+    }
+    expect((await stop()).swaps).toBeGreaterThan(1_000)
+    expect([...seen.keys()].sort()).toEqual(['PathRefused', 'const a = 1\n'])
   })
 })

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { type Patch, patchHash } from '../../../shared/contracts/patch.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
+import { readText } from './text-file.ts'
 
 /** The patch without what it changes in protected files: the proof left that out too. */
 export function withoutDropped(patch: Patch, dropped: readonly string[]): Patch {
@@ -17,7 +16,7 @@ export async function describePatch(
   if (patch.files.length === 0) return { diff: null, hash: null }
   const parts = await Promise.all(
     patch.files.map(async ({ path, before, after }) => {
-      const old = before === null ? '' : await readFile(join(files.base, path), 'utf8')
+      const old = before === null ? '' : await readText(files.base, path)
       return createTwoFilesPatch(`a/${path}`, `b/${path}`, old, after ?? '', undefined, undefined, {
         headerOptions: FILE_HEADERS_ONLY,
       })

@@ -7,7 +7,7 @@ import { type RunFiles, writeFileAtomic } from '../../../shared/run-files.ts'
 import { readManifest } from '../../../shared/workspace.ts'
 import { allCalls } from '../journal/conversation.ts'
 import { callKey, type Journal } from '../journal/journal.ts'
-import { isSecretName, PathRefused, pathParts } from './confined.ts'
+import { isUsablePath, PathRefused, pathParts } from './confined.ts'
 import { readText } from './text-file.ts'
 
 /**
@@ -16,7 +16,7 @@ import { readText } from './text-file.ts'
  * worker that was taken over and wakes up late can overwrite nothing.
  */
 export type Tree = {
-  /** In order; secrets are not shown. */
+  /** In order; secrets are not shown, nor what no tool could name. */
   paths: string[]
   /** Throws PathRefused, in words for the model, for what is not a text file of the project. */
   read(path: string): Promise<string>
@@ -29,7 +29,7 @@ export async function openTree(files: RunFiles, journal: Journal): Promise<Tree>
   const base = new Map(manifest.files.map((file) => [file.path, file.sha256]))
   const edited = editedPaths(journal)
   return {
-    paths: [...base.keys()].filter((path) => !path.split('/').some(isSecretName)).sort(),
+    paths: [...base.keys()].filter(isUsablePath).sort(),
     async read(path) {
       pathParts(path)
       if (!base.has(path)) {

@@ -3,6 +3,7 @@ import { crashPoint } from '../../../shared/crash-point.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
 import { replaceOnce } from '../files/replace-once.ts'
+import { MAX_FILE_BYTES } from '../files/text-file.ts'
 import { openTree, saveObject } from '../files/tree.ts'
 import { callKey, type Journal } from '../journal/journal.ts'
 import { errorOutput } from './outputs.ts'
@@ -25,13 +26,24 @@ export async function applyEdit(
   const text = await (await openTree(run.files, run.journal)).read(edit.path)
   const replaced = replaceOnce(text, edit.old_text, edit.new_text)
   if (!replaced.ok) return errorOutput('edit_refused', replaced.message)
-  if (replaced.text === text) {
-    return errorOutput('edit_refused', 'old_text and new_text are the same.')
-  }
+  const problem = problemOf(edit.path, text, replaced.text)
+  if (problem) return errorOutput('edit_refused', problem)
   const after = await saveObject(run.files, replaced.text)
   crashPoint('agent.object-written')
   const entry = { path: edit.path, before: sha256(text), after }
   await deps.journal.appendKeyed(run.runId, 'edit', key, entry)
   crashPoint('agent.edit-journalled')
   return done
+}
+
+/** What an edit makes has to be what can be read again: UTF-8 text of a bounded size. */
+function problemOf(path: string, before: string, after: string): string | null {
+  if (after === before) {
+    return 'the edit changes nothing; line endings and the final newline stay as they are.'
+  }
+  if (after.includes('\0')) return `${path} would be a binary file: new_text holds a NUL character.`
+  if (!after.isWellFormed()) return `${path} would not be UTF-8: new_text holds half a character.`
+  const size = Buffer.byteLength(after)
+  if (size <= MAX_FILE_BYTES) return null
+  return `${path} would have ${size} bytes; at most ${MAX_FILE_BYTES} are allowed.`
 }
