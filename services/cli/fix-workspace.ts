@@ -3,6 +3,7 @@ import type { RunRequest } from '../../shared/contracts/run.ts'
 import type { RunEvent, RunView } from '../../shared/contracts/run-view.ts'
 import { userPath } from '../../shared/user-path.ts'
 import { applyRun } from './apply-run.ts'
+import { changedText } from './changed-text.ts'
 import { followRun, startRun } from './follow-run.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
 import type { Services } from './with-services.ts'
@@ -52,7 +53,7 @@ export async function runToEnd(
 async function applyIfVerified(home: string, view: RunView, wanted: boolean): Promise<FinishedRun> {
   if (view.status !== 'fixed') return { ...view, applied: false, not_applied_because: null }
   if (!wanted) return { ...view, applied: false, not_applied_because: '--no-apply was given' }
-  const result = await applyRun(home, view, view.workspace)
-  const because = result.applied ? null : `changed meanwhile: ${result.changed.join(', ')}`
+  const result = await applyRun(home, view, view.workspace, 'refuse')
+  const because = result.applied ? null : changedText(result)
   return { ...view, applied: result.applied, not_applied_because: because }
 }

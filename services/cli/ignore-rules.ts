@@ -1,7 +1,7 @@
-import { lstat, readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import type { GitFolder } from './git-folder.ts'
+import { readSettingsFile } from './settings-file.ts'
 
 /**
  * What git ignores, as one list of patterns relative to `root`: those of nested `.gitignore` files
@@ -16,7 +16,7 @@ export async function rulesAbove(workspace: string, git: GitFolder | null): Prom
   const none = { root: workspace, matcher: newMatcher() }
   if (!git) return none
   let rules: IgnoreRules = { root: git.root, matcher: newMatcher() }
-  rules.matcher.add(await linesOf(join(git.commonDir, 'info', 'exclude')))
+  rules.matcher.add(await linesOf(join(git.commonDir, 'info'), 'exclude'))
   for (const folder of foldersBetween(git.root, workspace)) {
     rules = await withIgnoreFile(rules, folder)
   }
@@ -27,7 +27,7 @@ export async function rulesAbove(workspace: string, git: GitFolder | null): Prom
 
 /** The rules inside `folder`: with those of its `.gitignore`, when it has one. */
 export async function withIgnoreFile(rules: IgnoreRules, folder: string): Promise<IgnoreRules> {
-  const lines = await linesOf(join(folder, '.gitignore'))
+  const lines = await linesOf(folder, '.gitignore')
   if (lines.length === 0) return rules
   const prefix = relative(rules.root, folder)
   const patterns = lines.map((line) => relativeToRoot(line, prefix))
@@ -61,9 +61,7 @@ function foldersBetween(root: string, workspace: string): string[] {
   return folders
 }
 
-async function linesOf(path: string): Promise<string[]> {
-  // git follows no link here, and a fifo of that name must not hang us.
-  const stats = await lstat(path).catch(() => null)
-  if (!stats?.isFile()) return []
-  return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '').split(/\r?\n/)
+async function linesOf(folder: string, name: string): Promise<string[]> {
+  const text = await readSettingsFile(folder, name)
+  return text === null ? [] : text.replace(/^\uFEFF/, '').split(/\r?\n/)
 }

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import picomatch from 'picomatch'
 import { z } from 'zod'
 import { UsageError } from '../../shared/errors.ts'
+import { readSettingsFile } from './settings-file.ts'
 
 /** Which ignored files a workspace's tests need all the same, as its `.astra.json` says. */
 export type IncludeGlobs = {
@@ -37,7 +36,7 @@ export async function readIncludeGlobs(workspace: string): Promise<IncludeGlobs>
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
 
 async function readSettings(workspace: string): Promise<z.infer<typeof settingsSchema>> {
-  const text = await readFile(join(workspace, FILE), 'utf8').catch(() => '{}')
+  const text = (await readSettingsFile(workspace, FILE)) ?? '{}'
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,18 +1,35 @@
 import type { Dirent } from 'node:fs'
-import { access, readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { UsageError } from '../../shared/errors.ts'
+import { isSecretFolder, isSecretPath } from '../../shared/secret-names.ts'
+import { isLeftover } from './apply-leftovers.ts'
+import { dependencyFolder } from './dependency-folder.ts'
 import type { GitFolder } from './git-folder.ts'
 import { type IgnoreRules, isIgnored, rulesAbove, withIgnoreFile } from './ignore-rules.ts'
 import { type IncludeGlobs, readIncludeGlobs } from './include-globs.ts'
-import { isSecretFile } from './secret-files.ts'
+import { readTrackedFiles, type TrackedFiles } from './tracked-files.ts'
+
+export type LeftOut = {
+  path: string
+  why:
+    | 'link'
+    | 'link to a place that is no dependency folder'
+    | 'secret'
+    | 'not a regular file'
+    | 'not readable'
+    | 'name is not UTF-8'
+    | 'path is too long'
+    | 'changed while it was read'
+    | 'ignored files that git tracks are not known'
+}
 
 export type WorkspaceList = {
   /** Paths relative to the workspace, sorted within each folder. */
   files: string[]
   links: { path: string; target: string }[]
   /** What a person may miss; what git ignores is not named. */
-  leftOut: { path: string; why: 'link' | 'secret' | 'not a regular file' }[]
+  leftOut: LeftOut[]
 }
 
 type Walk = {
@@ -20,9 +37,15 @@ type Walk = {
   /** Our own data folder: it may lie inside the workspace. */
   home: string
   include: IncludeGlobs
+  tracked: TrackedFiles
   maxFiles: number
   list: WorkspaceList
 }
+
+type Entry = { name: string; absolute: string; path: string; dirent: Dirent<Buffer> }
+
+/** Copies stand below longer paths, and a system takes none above 4096 bytes. */
+const MAX_PATH_BYTES = 1024
 
 /** What a snapshot of `workspace` (a real path) is made of. Throws UsageError above `maxFiles`. */
 export async function listWorkspace(
@@ -32,63 +55,86 @@ export async function listWorkspace(
 ): Promise<WorkspaceList> {
   const list: WorkspaceList = { files: [], links: [], leftOut: [] }
   const include = await readIncludeGlobs(workspace)
+  const tracked = await readTrackedFiles(workspace, git)
+  if (tracked.unknown !== null) {
+    list.leftOut.push({ path: '.git/index', why: 'ignored files that git tracks are not known' })
+  }
   const home = await realpath(options.home).catch(() => options.home)
-  const walk = { workspace, home, include, maxFiles: options.maxFiles, list }
+  const walk = { workspace, home, include, tracked, maxFiles: options.maxFiles, list }
   await walkFolder(walk, workspace, await rulesAbove(workspace, git))
   return list
 }
 
-/** `rules: null` stands for an ignored folder, in which only what is included is taken. */
+/** `rules: null` stands for an ignored folder, in which only what is included or tracked is taken. */
 async function walkFolder(walk: Walk, folder: string, rules: IgnoreRules | null): Promise<void> {
   const inside = rules && (await withIgnoreFile(rules, folder))
-  const entries = await readdir(folder, { withFileTypes: true })
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    await visit(walk, entry, inside)
+  for (const entry of await entriesOf(walk, folder)) await visit(walk, entry, inside)
+}
+
+async function entriesOf({ workspace, list }: Walk, folder: string): Promise<Entry[]> {
+  const named: Entry[] = []
+  for (const dirent of await readFolder(workspace, folder, list)) {
+    const name = dirent.name.toString('utf8')
+    const absolute = join(folder, name)
+    const path = relative(workspace, absolute)
+    if (!Buffer.from(name).equals(dirent.name))
+      list.leftOut.push({ path, why: 'name is not UTF-8' })
+    else if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+      list.leftOut.push({ path, why: 'path is too long' })
+    } else named.push({ name, absolute, path, dirent })
+  }
+  return named.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function readFolder(
+  workspace: string,
+  folder: string,
+  list: WorkspaceList,
+): Promise<Dirent<Buffer>[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  } catch (error) {
+    if (folder === workspace) throw error
+    const denied = (error as NodeJS.ErrnoException).code === 'EACCES'
+    const why = denied ? 'not readable' : 'changed while it was read'
+    list.leftOut.push({ path: relative(workspace, folder), why })
+    return []
   }
 }
 
-async function visit(walk: Walk, entry: Dirent, rules: IgnoreRules | null): Promise<void> {
-  const absolute = join(entry.parentPath, entry.name)
-  const path = relative(walk.workspace, absolute)
-  if (entry.name.toLowerCase() === '.git' || absolute === walk.home) return
-  if (await isDependencyFolder(absolute, entry)) {
-    walk.list.links.push({ path, target: await realpath(absolute) })
+async function visit(walk: Walk, entry: Entry, rules: IgnoreRules | null): Promise<void> {
+  const { name, absolute, path, dirent } = entry
+  if (name.toLowerCase() === '.git' || absolute === walk.home || isLeftover(name)) return
+  const dependencies = await dependencyFolder(absolute, walk)
+  if (dependencies.kind === 'folder') {
+    walk.list.links.push({ path, target: dependencies.target })
     return
   }
-  const ignored = rules === null || isIgnored(rules, absolute, entry.isDirectory())
-  if (entry.isDirectory()) {
-    if (!ignored || walk.include.reaches(path)) {
-      await walkFolder(walk, absolute, ignored ? null : rules)
-    }
+  if (dependencies.kind === 'refused') {
+    walk.list.leftOut.push({ path, why: 'link to a place that is no dependency folder' })
     return
   }
-  if (ignored && !walk.include.matches(path)) return
-  takeFile(walk, entry, path)
+  const ignored = rules === null || isIgnored(rules, absolute, dirent.isDirectory())
+  if (dirent.isDirectory()) return visitFolder(walk, entry, ignored ? null : rules)
+  if (ignored && !walk.include.matches(path) && !walk.tracked.has(path)) return
+  takeFile(walk, entry)
 }
 
-function takeFile({ list, maxFiles }: Walk, entry: Dirent, path: string): void {
-  if (entry.isSymbolicLink()) list.leftOut.push({ path, why: 'link' })
-  else if (!entry.isFile()) list.leftOut.push({ path, why: 'not a regular file' })
-  else if (isSecretFile(path)) list.leftOut.push({ path, why: 'secret' })
+async function visitFolder(walk: Walk, entry: Entry, rules: IgnoreRules | null): Promise<void> {
+  const { name, absolute, path } = entry
+  if (rules === null && !walk.include.reaches(path) && !walk.tracked.reaches(path)) return
+  if (isSecretFolder(name)) walk.list.leftOut.push({ path, why: 'secret' })
+  else await walkFolder(walk, absolute, rules)
+}
+
+function takeFile({ list, maxFiles }: Walk, { path, dirent }: Entry): void {
+  if (dirent.isSymbolicLink()) list.leftOut.push({ path, why: 'link' })
+  else if (!dirent.isFile()) list.leftOut.push({ path, why: 'not a regular file' })
+  else if (isSecretPath(path)) list.leftOut.push({ path, why: 'secret' })
   else list.files.push(path)
   if (list.files.length > maxFiles) {
     throw new UsageError(`the workspace has more than ${maxFiles} files`, {
       hint: 'name a smaller folder, or list what is generated in .gitignore',
     })
   }
-}
-
-/** Installed packages: too many to copy, needed by the tests, and not the project's own code. */
-async function isDependencyFolder(path: string, entry: Dirent): Promise<boolean> {
-  if (!['node_modules', '.venv', 'venv'].includes(entry.name)) return false
-  if (entry.isSymbolicLink()) {
-    const target = await stat(path).catch(() => null)
-    if (!target?.isDirectory()) return false
-  } else if (!entry.isDirectory()) return false
-  if (entry.name === 'node_modules') return true
-  // Any folder may be called venv; this file makes it a virtual environment.
-  return access(join(path, 'pyvenv.cfg')).then(
-    () => true,
-    () => false,
-  )
 }

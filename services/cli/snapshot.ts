@@ -1,16 +1,12 @@
-import { constants } from 'node:fs'
-import { chmod, mkdir, open, realpath, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { sha256 } from '../../shared/contracts/ids.ts'
+import { mkdir, realpath, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { type RunFiles, runFiles, writeFileAtomic } from '../../shared/run-files.ts'
+import { copyFiles, type SnapshotLimits } from './copy-files.ts'
 import { findGitFolder } from './git-folder.ts'
 import { listWorkspace, type WorkspaceList } from './list-workspace.ts'
 import { repositoryIdOf } from './repository-id.ts'
-
-/** Bytes, and a number of files. */
-export type SnapshotLimits = { fileBytes: number; totalBytes: number; files: number }
 
 const defaultLimits: SnapshotLimits = {
   fileBytes: 20_000_000,
@@ -51,11 +47,12 @@ export async function takeSnapshot(
     const manifest: Manifest = {
       workspace,
       repository_id: repositoryId,
-      files: copied,
+      files: copied.files,
       links: list.links,
     }
     await writeFileAtomic(files.manifest, JSON.stringify(manifest))
-    return { workspace, repositoryId, files: list.files.length, leftOut: list.leftOut }
+    const leftOut = [...list.leftOut, ...copied.leftOut]
+    return { workspace, repositoryId, files: copied.files.length, leftOut }
   } catch (error) {
     await rm(files.dir, { recursive: true, force: true })
     throw error
@@ -91,58 +88,3 @@ async function claimRunFolder(files: RunFiles, runId: string): Promise<void> {
     })
   }
 }
-
-async function copyFiles(
-  workspace: string,
-  paths: string[],
-  base: string,
-  limits: SnapshotLimits,
-): Promise<Manifest['files']> {
-  const copied: Manifest['files'] = []
-  let total = 0
-  for (const path of paths) {
-    const { bytes, mode } = await readRegularFile(workspace, path, limits.fileBytes)
-    total += bytes.length
-    if (total > limits.totalBytes) {
-      throw new UsageError(`the workspace holds more than ${megabytes(limits.totalBytes)}`, {
-        hint: 'name a smaller folder, or list large data in .gitignore',
-      })
-    }
-    const target = join(base, path)
-    await mkdir(dirname(target), { recursive: true })
-    await writeFile(target, bytes, { flag: 'wx' })
-    await chmod(target, mode)
-    copied.push({ path, sha256: sha256(bytes), mode })
-  }
-  return copied
-}
-
-async function readRegularFile(
-  workspace: string,
-  path: string,
-  maxBytes: number,
-): Promise<{ bytes: Buffer; mode: number }> {
-  // The entry was a regular file when it was listed: a link or a fifo in its place is not followed.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  const file = await open(join(workspace, path), flags).catch((cause) => {
-    throw new UsageError(`cannot read ${path}: ${(cause as Error).message}`, {
-      hint: 'make it readable, or list it in .gitignore',
-      cause,
-    })
-  })
-  try {
-    const stats = await file.stat()
-    if (!stats.isFile()) throw new UsageError(`${path} was replaced while it was read`)
-    if (stats.size > maxBytes) {
-      throw new UsageError(`${path} is larger than ${megabytes(maxBytes)}`, {
-        hint: 'list large files in .gitignore',
-      })
-    }
-    // Always readable and writable by us, or nothing could be done with the copy.
-    return { bytes: await file.readFile(), mode: (stats.mode & 0o777) | 0o600 }
-  } finally {
-    await file.close()
-  }
-}
-
-const megabytes = (bytes: number) => `${bytes / 1_000_000} MB`

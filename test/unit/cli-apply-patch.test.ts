@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -9,6 +11,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  watch,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +20,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { applyPatch } from '../../services/cli/apply-patch.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
+import { startSwapper } from '../support/swapper.ts'
+
+const applyPatchModule = join(import.meta.dirname, '../../services/cli/apply-patch.ts')
 
 let workspace: string
 
@@ -71,13 +77,96 @@ it('completes what was cut off between two files', async () => {
   expect(read('src/b.js')).toBe('new b')
 })
 
+it('says what is in already when it cannot complete what was cut off', async () => {
+  writeFileSync(join(workspace, 'src/a.js'), 'new a')
+  writeFileSync(join(workspace, 'src/b.js'), 'edited by hand')
+  const result = await applyPatch(workspace, patch)
+  expect(result).toEqual({ applied: false, changed: ['src/b.js'], done: ['src/a.js'] })
+  expect(read('gone.js')).toBe('old gone')
+})
+
+it('removes what a killed call left beside its files, and nothing else', async () => {
+  writeFileSync(join(workspace, 'src/a.js.0123abcd.astra-tmp'), 'new a')
+  writeFileSync(join(workspace, 'src/b.js.0123abcd.astra-tmp'), 'half')
+  writeFileSync(join(workspace, 'src/a.js.tmp'), 'mine')
+  writeFileSync(join(workspace, 'src/b.js'), 'new b')
+  await applyPatch(workspace, patch)
+  expect(readdirSync(join(workspace, 'src')).toSorted()).toEqual(['a.js', 'a.js.tmp', 'b.js'])
+})
+
+it('completes a call that was killed while it wrote, whenever that was', async () => {
+  const names = Array.from({ length: 400 }, (_, i) => `f${String(i).padStart(3, '0')}.js`)
+  for (const name of names) writeFileSync(join(workspace, name), `old ${name}`)
+  const files = names.map((path) => ({
+    path,
+    before: sha256(`old ${path}`),
+    after: `new ${path}`,
+  }))
+  const input = join(workspace, 'src/patch.json')
+  writeFileSync(input, JSON.stringify({ files }))
+  const script = `
+    import { readFileSync } from 'node:fs'
+    import { applyPatch } from ${JSON.stringify(applyPatchModule)}
+    await applyPatch(process.argv[1], JSON.parse(readFileSync(process.argv[2], 'utf8')))`
+  const node = ['--input-type=module', '-e', script, workspace, input]
+  const child = spawn(process.execPath, node, { stdio: 'inherit' })
+  const exited = once(child, 'exit')
+  // Killed as soon as the first of the files has its new content.
+  const watcher = watch(workspace, () => {
+    if (read('f000.js').startsWith('new')) child.kill('SIGKILL')
+  })
+  const [code, signal] = await exited
+  watcher.close()
+  expect([code, signal]).toEqual([null, 'SIGKILL'])
+  const isNew = () => names.filter((name) => read(name) === `new ${name}`)
+  expect(isNew().length).toBeLessThan(names.length)
+  expect(readdirSync(workspace).some((name) => name.endsWith('.astra-tmp'))).toBe(true)
+
+  expect(await applyPatch(workspace, { files })).toEqual({ applied: true })
+  expect(isNew()).toEqual(names)
+  expect(readdirSync(workspace).filter((name) => name.endsWith('.astra-tmp'))).toEqual([])
+})
+
+it('writes nothing outside in 40,000 tries while a folder is swapped for a link', async () => {
+  // In memory where that is possible: what is written is flushed each time.
+  const top = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'astra-swapped-'))
+  const [root, outside] = [join(top, 'root'), join(top, 'outside')]
+  const lanes = Array.from({ length: 8 }, (_, lane) => `${lane}.js`)
+  for (const folder of [join(root, 'src'), outside]) {
+    mkdirSync(folder, { recursive: true })
+    for (const name of lanes) writeFileSync(join(folder, name), 'old')
+  }
+  const stateOf = (name: string) => {
+    const { ino, mtimeNs } = statSync(join(outside, name), { bigint: true })
+    return [name, ino, mtimeNs]
+  }
+  const before = lanes.map(stateOf)
+  const seen = { true: 0, false: 0, fault: 0 }
+  const stop = await startSwapper(join(root, 'src'), outside)
+  const work = async (name: string) => {
+    let [from, to] = ['old', 'new']
+    for (let i = 0; i < 5_000; i += 1) {
+      const files = [{ path: `src/${name}`, before: sha256(from), after: to }]
+      const result = await applyPatch(root, { files }).catch(() => null)
+      seen[result === null ? 'fault' : `${result.applied}`] += 1
+      if (result?.applied) [from, to] = [to, from]
+    }
+  }
+  await Promise.all(lanes.map(work))
+  expect((await stop()).swaps).toBeGreaterThan(1_000)
+  expect(Math.min(seen.true, seen.false, seen.fault)).toBeGreaterThan(100)
+  expect(readdirSync(outside)).toEqual(lanes)
+  expect(lanes.map(stateOf)).toEqual(before)
+  rmSync(top, { recursive: true })
+})
+
 describe('a workspace that changed since the snapshot', () => {
   it('keeps everything, and every changed file is named', async () => {
     writeFileSync(join(workspace, 'src/a.js'), 'edited by hand')
     mkdirSync(join(workspace, 'lib'))
     writeFileSync(join(workspace, 'lib/new.js'), 'mine')
     const result = await applyPatch(workspace, patch)
-    expect(result).toEqual({ applied: false, changed: ['src/a.js', 'lib/new.js'] })
+    expect(result).toEqual({ applied: false, changed: ['src/a.js', 'lib/new.js'], done: [] })
     expect(read('src/a.js')).toBe('edited by hand')
     expect(read('src/b.js')).toBe('old b')
     expect(read('lib/new.js')).toBe('mine')
@@ -85,7 +174,8 @@ describe('a workspace that changed since the snapshot', () => {
 
   it('is seen when a file was deleted', async () => {
     rmSync(join(workspace, 'src/a.js'))
-    expect(await applyPatch(workspace, patch)).toEqual({ applied: false, changed: ['src/a.js'] })
+    const result = await applyPatch(workspace, patch)
+    expect(result).toEqual({ applied: false, changed: ['src/a.js'], done: [] })
     expectUntouched()
   })
 
@@ -97,7 +187,7 @@ describe('a workspace that changed since the snapshot', () => {
       rmSync(join(workspace, 'src'), { recursive: true })
       symlinkSync(outside, join(workspace, 'src'))
       const result = await applyPatch(workspace, patch)
-      expect(result).toEqual({ applied: false, changed: ['src/a.js', 'src/b.js'] })
+      expect(result).toEqual({ applied: false, changed: ['src/a.js', 'src/b.js'], done: [] })
       expect(readFileSync(join(outside, 'a.js'), 'utf8')).toBe('old a')
     } finally {
       rmSync(outside, { recursive: true })
@@ -116,7 +206,8 @@ it.each(['../x.js', '/etc/x', 'a/../../x', '.git/hooks/pre-commit', 'a//b', './a
 
 it('takes a file where a folder should be for a change', async () => {
   const bad = { files: [{ path: 'gone.js/x.js', before: null, after: 'x' }] }
-  expect(await applyPatch(workspace, bad)).toEqual({ applied: false, changed: ['gone.js/x.js'] })
+  const result = await applyPatch(workspace, bad)
+  expect(result).toEqual({ applied: false, changed: ['gone.js/x.js'], done: [] })
   expectUntouched()
 })
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
@@ -21,19 +21,26 @@ const ignoreFile = fc.record({
   patterns: fc.array(pattern, { minLength: 1, maxLength: 5 }),
 })
 
-it('takes exactly the files that git takes, for any tree with any ignore files', async () => {
+it('takes exactly the files that git takes, for any tree with any ignore and tracked files', async () => {
   const trees = fc.record({
     files: fc.array(path, { minLength: 1, maxLength: 14 }),
     ignores: fc.array(ignoreFile, { minLength: 1, maxLength: 3 }),
+    tracked: fc.array(fc.nat(13), { maxLength: 4 }),
   })
   await fc.assert(
-    fc.asyncProperty(trees, async ({ files, ignores }) => {
+    fc.asyncProperty(trees, async ({ files, ignores, tracked }) => {
       const root = realpathSync(mkdtempSync(join(tmpdir(), 'astra-ignore-')))
       try {
         execFileSync('git', ['init', '-q'], { cwd: root, env })
         for (const file of files) write(join(root, ...file), '')
         for (const { folder, patterns } of ignores) {
           write(join(root, ...folder, '.gitignore'), `${patterns.join('\n')}\n`)
+        }
+        for (const each of tracked) {
+          const file = files[each]?.join('/')
+          if (file && existsSync(join(root, file))) {
+            execFileSync('git', ['add', '-f', '--', `:(literal)${file}`], { cwd: root, env })
+          }
         }
         const list = await listWorkspace(root, await findGitFolder(root), {
           home: join(root, 'none'),
@@ -62,5 +69,5 @@ function write(file: string, text: string): void {
 function filesOfGit(root: string): string[] {
   const args = ['ls-files', '-co', '--exclude-standard', '-z']
   const text = execFileSync('git', args, { cwd: root, env, encoding: 'utf8' })
-  return text.split('\0').filter(Boolean).toSorted()
+  return [...new Set(text.split('\0').filter(Boolean))].toSorted()
 }

@@ -137,16 +137,16 @@ describe('what a snapshot holds', () => {
       '.venv/pyvenv.cfg': '',
       'venv/source.py': '',
     })
-    mkdirSync(join(folder, 'elsewhere'))
+    mkdirSync(join(folder, 'elsewhere/node_modules'), { recursive: true })
     mkdirSync(join(workspace, 'packages/c'))
-    symlinkSync(join(folder, 'elsewhere'), join(workspace, 'packages/c/node_modules'))
+    symlinkSync(join(folder, 'elsewhere/node_modules'), join(workspace, 'packages/c/node_modules'))
     const { manifest, paths } = await snapshot()
     expect(paths).toEqual(['.gitignore', 'a.js', 'venv/source.py'])
     expect(manifest.links).toEqual([
       { path: '.venv', target: join(workspace, '.venv') },
       { path: 'node_modules', target: join(workspace, 'node_modules') },
       { path: 'packages/b/node_modules', target: join(workspace, 'packages/b/node_modules') },
-      { path: 'packages/c/node_modules', target: join(folder, 'elsewhere') },
+      { path: 'packages/c/node_modules', target: join(folder, 'elsewhere/node_modules') },
     ])
   })
 })

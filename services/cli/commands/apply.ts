@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { AstraError } from '../../../shared/errors.ts'
 import { applyRun } from '../apply-run.ts'
+import { changedText, nameSome } from '../changed-text.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
 import { runId } from '../run-options.ts'
@@ -33,14 +34,15 @@ async function apply(
     findRun(services, run),
   )
   const workspace = elsewhere ?? view.workspace
-  const result = await applyRun(config.home, view, workspace)
+  const result = await applyRun(config.home, view, workspace, 'report')
   if (!result.applied) {
-    throw new AstraError(
-      'workspace_changed',
-      `nothing was applied: changed since the snapshot: ${result.changed.join(', ')}`,
-      { hint: `put them back as they were, or use the diff that \`astra status ${run}\` prints` },
-    )
+    throw new AstraError('workspace_changed', `nothing was applied: ${changedText(result)}`, {
+      hint: `put them back as they were, or use the diff that \`astra status ${run}\` prints`,
+    })
   }
-  terminal.printJson({ run_id: run, workspace, applied: true })
+  const { besides } = result
+  terminal.printJson({ run_id: run, workspace, applied: true, changed_besides: besides })
   terminal.print(`the patch of ${run} is in ${workspace}`)
+  if (besides.length === 0) return
+  terminal.print(`run the tests again: it was proved before these changed: ${nameSome(besides)}`)
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { wasApplied } from '../apply-run.ts'
+import { cutOff, wasApplied } from '../apply-run.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
 import { printRun } from '../format-run.ts'
@@ -24,7 +24,8 @@ async function status(context: CliContext, run: string, options: Options): Promi
   const view = await withServices(config, context, terminal.note, (services) =>
     findRun(services, run),
   )
-  const shown = { ...view, applied: wasApplied(config.home, run), not_applied_because: null }
+  const applied = wasApplied(config.home, run)
+  const shown = { ...view, applied, not_applied_because: cutOff(config.home, run) }
   terminal.printJson(shown)
   printRun(terminal, shown)
 }

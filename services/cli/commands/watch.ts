@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { exitCodes, runStatusSchema } from '../../../shared/contracts/run.ts'
-import { wasApplied } from '../apply-run.ts'
+import { cutOff, wasApplied } from '../apply-run.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
 import { followRun } from '../follow-run.ts'
@@ -30,7 +30,8 @@ async function watch(context: CliContext, run: string, options: Options): Promis
     await findRun(services, run)
     return followRun(services, run, (event) => terminal.note(eventLine(event)))
   })
-  const shown = { ...view, applied: wasApplied(config.home, run), not_applied_because: null }
+  const applied = wasApplied(config.home, run)
+  const shown = { ...view, applied, not_applied_because: cutOff(config.home, run) }
   terminal.printJson(shown)
   printRun(terminal, shown)
   return exitCodes[runStatusSchema.parse(view.status)]
