@@ -1,9 +1,14 @@
-import type { SearchResult } from '../../shared/contracts/memory.ts'
+import type { ProofProblem, SearchResult } from '../../shared/contracts/memory.ts'
 import type { MemoryRecord } from '../../shared/contracts/record.ts'
-import { plain, type Terminal } from './terminal.ts'
+import { oneLine, plain, type Terminal, table } from './terminal.ts'
+import type { VerifiedMemory } from './verify-memory.ts'
 
 /** One record for people. What a model wrote stands in quotation marks. */
-export function printRecord({ print }: Terminal, record: MemoryRecord): void {
+export function printRecord(
+  { print }: Terminal,
+  record: MemoryRecord,
+  unproved: ProofProblem | null,
+): void {
   const rows: [string, string | null][] = [
     ['memory', record.memory_id],
     ['fix', JSON.stringify(record.fix_description)],
@@ -13,7 +18,7 @@ export function printRecord({ print }: Terminal, record: MemoryRecord): void {
     ['confirmed', record.timestamp],
     ['session', record.session_id],
     ['repository', record.repository_id],
-    ['proof', record.receipt ? `signed with key ${record.receipt.key_id}` : 'none: unproved'],
+    ['proof', proofText(record, unproved)],
     ['tests', record.failing_tests.join(', ') || null],
     ['model', record.model],
     ['shown', String(record.shown)],
@@ -23,6 +28,25 @@ export function printRecord({ print }: Terminal, record: MemoryRecord): void {
   for (const [name, value] of rows) if (value !== null) print(`${name.padEnd(11)} ${plain(value)}`)
   if (record.symptom !== '') print(`\n${plain(record.symptom.trimEnd())}`)
   if (record.diff !== '') print(`\n${plain(record.diff.trimEnd())}`)
+}
+
+function proofText({ receipt }: MemoryRecord, unproved: ProofProblem | null): string {
+  if (unproved) return `none, unproved: ${unproved.message}`
+  return `proved, signed with key ${receipt?.key_id}`
+}
+
+export function printVerified({ print }: Terminal, verified: VerifiedMemory): void {
+  const { checked, proved, unproved, records } = verified
+  if (records.length > 0) {
+    const rows = records.map((each) => [each.memory_id, each.session_id, oneLine(each.message, 90)])
+    print(table(['Memory', 'Session', 'Unproved because'], rows))
+    const more = checked - proved - records.length
+    print(more > 0 ? `and ${more} more: --limit lists up to 1000\n` : '')
+  }
+  print(`${proved} of ${checked} records are proved`)
+  for (const [reason, count] of Object.entries(unproved)) {
+    print(`  ${String(count).padStart(6)}  ${reason}`)
+  }
 }
 
 export function printMatches({ print }: Terminal, { matches, searched }: SearchResult): void {

@@ -16,6 +16,11 @@ export type UpsertOutcome =
 
 export type ListPage = { limit: number; offset: number; session_id: string | null }
 
+export type ScanPage = {
+  entries: { memory_id: string; session_id: string; record: MemoryRecord | null }[]
+  next: string | null
+}
+
 /**
  * Where records are kept. Ids are UUIDs, every effect may be repeated, and a record is live while
  * it is neither revoked nor superseded. Error types compare by `errorKey`.
@@ -40,6 +45,11 @@ export type MemoryBackend = {
   get(memoryId: string): Promise<MemoryRecord | null>
   /** Newest first by the time of confirmation, with the number of all that fit `session_id`. */
   list(page: ListPage): Promise<{ records: MemoryRecord[]; total: number }>
+  /**
+   * Up to `limit` records in an order that stores and deletions do not change, from where `next` of
+   * an earlier call says; `record` is null for one that cannot be read. `next` is null at the end.
+   */
+  scan(after: string | null, limit: number): Promise<ScanPage>
   /** False when there is no such record. */
   delete(memoryId: string): Promise<boolean>
   close(): Promise<void>

@@ -1,10 +1,13 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
+import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { MemoryBackend } from './backend.ts'
+import { proofProblem } from './proof.ts'
 
-/** One whole record, also a revoked one; null when there is none of that id. */
+/** One whole record, also a revoked one, and why it is unproved; null when there is none of that id. */
 export async function getMemory(
   { memory_id }: Payload<'memory', 'get'>,
-  backend: MemoryBackend,
+  { backend, home }: { backend: MemoryBackend; home: string },
 ): Promise<Result<'memory', 'get'>> {
-  return { record: await backend.get(memory_id) }
+  const record = await backend.get(memory_id)
+  return { record, unproved: record && proofProblem(record, loadTrustedKeys(home)) }
 }

@@ -1,12 +1,15 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
+import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { MemoryBackend } from './backend.ts'
+import { proofProblem } from './proof.ts'
 
 /** A page of records in short form, newest first, and how many there are in all. */
 export async function listMemory(
   page: Payload<'memory', 'list'>,
-  backend: MemoryBackend,
+  { backend, home }: { backend: MemoryBackend; home: string },
 ): Promise<Result<'memory', 'list'>> {
   const { records, total } = await backend.list(page)
+  const trusted = loadTrustedKeys(home)
   return {
     records: records.map((record) => ({
       memory_id: record.memory_id,
@@ -16,6 +19,7 @@ export async function listMemory(
       outcome: record.outcome,
       timestamp: record.timestamp,
       session_id: record.session_id,
+      proved: proofProblem(record, trusted) === null,
     })),
     total,
   }

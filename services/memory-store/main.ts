@@ -9,6 +9,7 @@ import { listMemory } from './list-memory.ts'
 import { searchMemory } from './search-memory.ts'
 import { openSqliteBackend } from './sqlite/sqlite-backend.ts'
 import { storeMemory } from './store-memory.ts'
+import { verifyMemory } from './verify-memory.ts'
 
 /** The store's calls block; more jobs at once only overlap their waits for Redis. */
 const CONCURRENCY = 8
@@ -23,8 +24,9 @@ await runService('memory-store', async ({ config, log }) => {
     {
       search: (payload, context) => searchMemory(payload, context, deps),
       store: (payload, context) => storeMemory(payload, context, deps),
-      get: (payload) => getMemory(payload, backend),
-      list: (payload) => listMemory(payload, backend),
+      get: (payload) => getMemory(payload, deps),
+      list: (payload) => listMemory(payload, deps),
+      verify: (payload, context) => verifyMemory(payload, context, deps),
       delete: (payload) => deleteMemory(payload, backend),
     },
     { redis, log, concurrency: CONCURRENCY },

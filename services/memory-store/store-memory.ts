@@ -6,8 +6,8 @@ import {
 } from '../../shared/contracts/memory.ts'
 import { type MemoryRecord, memoryRecordSchema } from '../../shared/contracts/record.ts'
 import { crashPoint } from '../../shared/crash-point.ts'
+import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
-import { loadTrustedKeys } from '../../shared/receipt.ts'
 import type { MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { proofProblem } from './proof.ts'
@@ -23,10 +23,10 @@ export async function storeMemory(
 ): Promise<StoreResult> {
   const invalid = invalidText(payload)
   if (invalid) return refusal('memory_validation', invalid)
-  const unconfirmed = outcomeProblem(payload, home)
+  const record = recordOf(payload)
+  const unconfirmed = outcomeProblem(record, home)
   if (unconfirmed) return refusal('unconfirmed_outcome', unconfirmed)
 
-  const record = recordOf(payload)
   const [symptom, fix] = await childVectors(context, 2)
   if (!symptom || !fix) throw new Error('childVectors gave another number than asked for')
   crashPoint('memory.embedded')
@@ -58,19 +58,18 @@ function isWellFormed(text: string): boolean {
   return text.isWellFormed()
 }
 
-function outcomeProblem(payload: StorePayload, home: string): string | null {
-  const { claim, session_id, receipt } = payload
-  if (receipt === null && session_id.startsWith(SMOKE_SESSION_PREFIX)) return null
-  const claimed = { receipt, outcome: claim.outcome, session_id }
-  const problem = proofProblem(claimed, loadTrustedKeys(home))
+function outcomeProblem(record: MemoryRecord, home: string): string | null {
+  if (record.receipt === null && record.session_id.startsWith(SMOKE_SESSION_PREFIX)) return null
+  const problem = proofProblem(record, loadTrustedKeys(home))
   if (problem === null) return null
   return (
-    `outcome: nothing proves "${claim.outcome}": ${problem}. Run the tests until they pass, ` +
-    'then store with their confirmed_outcome word for word'
+    `outcome: nothing proves "${record.outcome}": ${problem.message}. Run the tests until they ` +
+    'pass, then store with their confirmed_outcome word for word'
   )
 }
 
-function recordOf({ claim, evidence, session_id, confirmed_at, receipt }: StorePayload) {
+function recordOf(payload: StorePayload): MemoryRecord {
+  const { claim, evidence, session_id, confirmed_at, receipt } = payload
   return memoryRecordSchema.parse({
     memory_id: memoryIdOf({ session_id, ...claim }),
     ...claim,

@@ -100,6 +100,13 @@ export const catalog = {
         ...retried,
         producers: ['cli'],
       },
+      /** Checks what some hundred records are proved by, from one place of the store on. */
+      verify: {
+        payload: memory.verifyPayloadSchema,
+        result: memory.verifyResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
       delete: {
         payload: memory.deletePayloadSchema,
         result: memory.deleteResultSchema,

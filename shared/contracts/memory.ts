@@ -41,6 +41,23 @@ export const storePayloadSchema = z.strictObject({
 })
 export type StorePayload = z.infer<typeof storePayloadSchema>
 
+/** Why a record counts as unproved: no receipt of a trusted key is about exactly what it says. */
+export const unprovedReasonSchema = z.enum([
+  'no_receipt',
+  'unknown_key',
+  'altered_receipt',
+  'altered_record',
+  'unreadable_record',
+  'other_run',
+  'other_outcome',
+  'other_repository',
+  'other_tests',
+])
+export type UnprovedReason = z.infer<typeof unprovedReasonSchema>
+
+const proofProblemSchema = z.strictObject({ reason: unprovedReasonSchema, message: z.string() })
+export type ProofProblem = z.infer<typeof proofProblemSchema>
+
 /** A refusal is a value: the model can act on it. */
 export const storeResultSchema = z.discriminatedUnion('stored', [
   z.strictObject({ stored: z.literal(true), memory_id: z.uuid() }),
@@ -49,7 +66,11 @@ export const storeResultSchema = z.discriminatedUnion('stored', [
 export type StoreResult = z.infer<typeof storeResultSchema>
 
 export const getPayloadSchema = z.strictObject({ memory_id: z.string() })
-export const getResultSchema = z.strictObject({ record: memoryRecordSchema.nullable() })
+export const getResultSchema = z.strictObject({
+  record: memoryRecordSchema.nullable(),
+  /** Null for a proved record, and when there is none. */
+  unproved: proofProblemSchema.nullable(),
+})
 
 export const listPayloadSchema = z.strictObject({
   limit: z.number().int().min(1).max(500),
@@ -58,18 +79,37 @@ export const listPayloadSchema = z.strictObject({
 })
 export const listResultSchema = z.strictObject({
   records: z.array(
-    memoryRecordSchema.pick({
-      memory_id: true,
-      fix_description: true,
-      error_type: true,
-      file_paths: true,
-      outcome: true,
-      timestamp: true,
-      session_id: true,
-    }),
+    memoryRecordSchema
+      .pick({
+        memory_id: true,
+        fix_description: true,
+        error_type: true,
+        file_paths: true,
+        outcome: true,
+        timestamp: true,
+        session_id: true,
+      })
+      .extend({ proved: z.boolean() }),
   ),
   total: z.number().int(),
 })
 
 export const deletePayloadSchema = z.strictObject({ memory_id: z.string() })
 export const deleteResultSchema = z.strictObject({ deleted: z.boolean() })
+
+/** A walk through all records takes several jobs, each of them short: `after` is where one left off. */
+export const verifyPayloadSchema = z.strictObject({
+  after: z.string().max(200).nullable(),
+  /** How many unproved records to name; all are counted. */
+  named: z.number().int().min(0).max(1000),
+})
+export const verifyResultSchema = z.strictObject({
+  proved: z.number().int(),
+  unproved: z.partialRecord(unprovedReasonSchema, z.number().int()),
+  named: z.array(
+    z.strictObject({ memory_id: z.string(), session_id: z.string(), ...proofProblemSchema.shape }),
+  ),
+  /** Where the next job goes on; null at the end. */
+  next: z.string().nullable(),
+})
+export type VerifyResult = z.infer<typeof verifyResultSchema>

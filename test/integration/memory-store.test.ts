@@ -2,17 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { verifyMemory } from '../../services/cli/verify-memory.ts'
 import { openDatabase } from '../../services/memory-store/sqlite/open-database.ts'
+import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { redisSocketPath } from '../../shared/config.ts'
 import type { JobName, Payload, Result } from '../../shared/contracts/catalog.ts'
-import { jobIdOf } from '../../shared/contracts/ids.ts'
+import { jobIdOf, memoryIdOf } from '../../shared/contracts/ids.ts'
 import type { StorePayload } from '../../shared/contracts/memory.ts'
 import { DIMENSIONS } from '../../shared/contracts/vector.ts'
+import { loadSigningKey, rotateSigningKey, type SigningKey } from '../../shared/keys/signing-key.ts'
+import { removeTrustedKey } from '../../shared/keys/trusted-keys.ts'
 import { ask } from '../../shared/queue/ask.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, flowJob, type Producer } from '../../shared/queue/producer.ts'
-import { loadSigningKey, type SigningKey } from '../../shared/receipt.ts'
-import { samplePayload, sampleReceipt } from '../support/memory.ts'
+import { samplePayload, sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { failToStart, type ServiceProcess, startService } from '../support/service-process.ts'
 
@@ -77,10 +80,10 @@ it('stores a proved fix, finds it by its symptom, shows it, lists it and deletes
 
   const { record } = await request('get', 'life', { memory_id })
   expect(record).toMatchObject({ memory_id, ...payload.claim, shown: 1 })
-  expect(await list('life')).toMatchObject({ records: [{ memory_id }], total: 1 })
+  expect(await list('life')).toMatchObject({ records: [{ memory_id, proved: true }], total: 1 })
   expect(await request('delete', 'life', { memory_id })).toEqual({ deleted: true })
   expect(await list('gone')).toEqual({ records: [], total: 0 })
-  expect(await request('get', 'gone', { memory_id })).toEqual({ record: null })
+  expect(await request('get', 'gone', { memory_id })).toEqual({ record: null, unproved: null })
 })
 
 describe('what must not be stored is refused and leaves nothing behind:', () => {
@@ -154,6 +157,33 @@ it('loses no acknowledged store and stores none twice when it is killed', async 
   expect(killed.map(({ session_id }) => session_id).sort()).toEqual([...sessions].sort())
 })
 
+it('stores once what its process was killed behind, and answers with the same id', async () => {
+  const payload = samplePayload(key, 'run-retried')
+  expect(await memory.end('SIGTERM')).toBe(0)
+  const dying = await startService('memory-store', home, { ASTRA_CRASH_AT: 'memory.stored' })
+  const answer = store(payload)
+  expect(await dying.ended).toBe('SIGKILL')
+  expect(await producer.queue('memory').getJobState(jobIdOf('store', 'run-retried'))).toBe('active')
+  memory = await startService('memory-store', home)
+  const memory_id = memoryIdOf({ session_id: 'run-retried', ...payload.claim })
+  expect(await answer).toEqual({ stored: true, memory_id })
+  expect((await list('retried', 'run-retried')).total).toBe(1)
+})
+
+it('stores one of several memories from one receipt that two processes take at once', async () => {
+  const second = await startService('memory-store', home)
+  const claims = Array.from({ length: 12 }, (_, i) => ({ fix_description: `story ${i % 3}` }))
+  const payloads = claims.map((claim) => samplePayload(key, 'run-raced', claim))
+  const results = await Promise.all(payloads.map((each, i) => store(each, `raced-${i}`)))
+  expect(await second.end('SIGTERM')).toBe(0)
+  const ids = new Set(results.flatMap((result) => (result.stored ? result.memory_id : [])))
+  expect(ids.size).toBe(1)
+  expect(results.filter(({ stored }) => stored)).toHaveLength(4)
+  const refused = results.filter((result) => !result.stored && result.error === 'receipt_used')
+  expect(refused).toHaveLength(8)
+  expect((await list('raced', 'run-raced')).total).toBe(1)
+})
+
 it('shares one database with a second process', async () => {
   const second = await startService('memory-store', home)
   const sessions = Array.from({ length: 40 }, (_, i) => `run-shared-${i}`)
@@ -172,6 +202,37 @@ it('keeps its memories over an ordinary stop and start', async () => {
   expect(await memory.end('SIGTERM')).toBe(0)
   memory = await startService('memory-store', home)
   expect((await list('restart', 'run-restart')).total).toBe(1)
+})
+
+it('checks all records in several jobs while it stores others, and learns of a distrusted key', async () => {
+  const other = rotateSigningKey(home)
+  const planted = Array.from({ length: 700 }, (_, i) =>
+    sampleRecord({ session_id: `planted-${i}` }),
+  )
+  const vector = seededVector(1, DIMENSIONS)
+  const file = join(home, 'memory', 'memory.db')
+  const backend = openSqliteBackend({ file, dimensions: DIMENSIONS })
+  for (const record of planted) await backend.upsert(record, { symptom: vector, fix: vector })
+  await backend.close()
+  const { total } = await list('before-verify')
+  const [verified, stored] = await Promise.all([
+    verifyMemory(producer, 3),
+    store(samplePayload(key, 'run-meanwhile')),
+  ])
+  expect(stored.stored).toBe(true)
+  expect(verified.unproved).toEqual({ no_receipt: 700 })
+  expect(verified.records).toHaveLength(3)
+  expect([total, total + 1]).toContain(verified.checked)
+
+  expect(other.previous).toBe(key.keyId)
+  removeTrustedKey(home, key.keyId)
+  const after = await verifyMemory(producer, 0)
+  expect(after).toEqual({
+    checked: total + 1,
+    proved: 0,
+    unproved: { no_receipt: 700, unknown_key: total + 1 - 700 },
+    records: [],
+  })
 })
 
 it('does not start on a database of another dimension and says why', async () => {

@@ -7,23 +7,29 @@ export type ServiceProcess = {
   child: ChildProcess
   /** Sends the signal and waits for the end: the exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | string>
+  /** Its end, whoever brings it about. */
+  ended: Promise<number | string>
 }
 
 /** Starts `services/NAME/main.ts` on `home` and waits until it takes jobs. */
-export async function startService(name: string, home: string): Promise<ServiceProcess> {
-  const child = forkService(name, home, 'inherit')
-  const ended = once(child, 'exit')
+export async function startService(
+  name: string,
+  home: string,
+  env: Record<string, string> = {},
+): Promise<ServiceProcess> {
+  const child = forkService(name, home, 'inherit', env)
+  const ended = once(child, 'exit').then(([code, killedBy]) => code ?? killedBy)
   const ready = once(child, 'message')
   await Promise.race([
     ready,
-    ended.then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`))),
+    ended.then((code) => Promise.reject(new Error(`${name} ended with ${code}`))),
   ])
   return {
     child,
-    async end(signal) {
+    ended,
+    end(signal) {
       child.kill(signal)
-      const [code, killedBy] = await ended
-      return code ?? killedBy
+      return ended
     },
   }
 }

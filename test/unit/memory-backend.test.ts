@@ -6,7 +6,7 @@ import { load as loadSqliteVec } from 'sqlite-vec'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ListPage, MemoryBackend } from '../../services/memory-store/backend.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
-import { loadSigningKey } from '../../shared/receipt.ts'
+import { loadSigningKey } from '../../shared/keys/signing-key.ts'
 import { sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
 
 const dimensions = 8
@@ -164,6 +164,21 @@ describe('list and delete', () => {
     expect(await sessions({ ...all, limit: 1, offset: 1 })).toEqual(['run-0'])
     const one = await backend.list({ limit: 10, offset: 0, session_id: 'run-1' })
     expect([one.records.length, one.total]).toEqual([1, 1])
+  })
+
+  it('scans every record once, in pages, whatever is stored and deleted meanwhile', async () => {
+    const records = Array.from({ length: 5 }, (_, i) => sampleRecord({ session_id: `run-${i}` }))
+    for (const record of records) await backend.upsert(record, vectors)
+    const first = await backend.scan(null, 2)
+    expect(first.entries.map(({ record }) => record)).toEqual(records.slice(0, 2))
+    const [gone, updated] = records.slice(1, 3)
+    await backend.delete(gone?.memory_id ?? '')
+    await backend.upsert({ ...sampleRecord(updated), model: 'another' }, vectors)
+    const second = await backend.scan(first.next, 2)
+    expect(second.entries.map(({ session_id }) => session_id)).toEqual(['run-2', 'run-3'])
+    const last = await backend.scan(second.next, 2)
+    expect(last).toMatchObject({ entries: [{ session_id: 'run-4' }], next: null })
+    expect(await backend.scan(null, 4)).toMatchObject({ next: expect.any(String) })
   })
 
   it('deletes a record from every index, once', async () => {

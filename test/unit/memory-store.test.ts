@@ -1,19 +1,31 @@
+import { createPublicKey, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MemoryBackend } from '../../services/memory-store/backend.ts'
+import { getMemory } from '../../services/memory-store/get-memory.ts'
+import { listMemory } from '../../services/memory-store/list-memory.ts'
 import { RELEVANCE_FLOOR } from '../../services/memory-store/relevance-floor.ts'
 import { searchMemory } from '../../services/memory-store/search-memory.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { storeMemory } from '../../services/memory-store/store-memory.ts'
+import { verifyMemory } from '../../services/memory-store/verify-memory.ts'
 import { memoryIdOf } from '../../shared/contracts/ids.ts'
-import { type StorePayload, storePayloadSchema } from '../../shared/contracts/memory.ts'
+import {
+  type StorePayload,
+  storePayloadSchema,
+  type UnprovedReason,
+} from '../../shared/contracts/memory.ts'
+import type { ReceiptBody } from '../../shared/contracts/receipt.ts'
+import type { MemoryRecord } from '../../shared/contracts/record.ts'
 import { DIMENSIONS, encodeVector } from '../../shared/contracts/vector.ts'
+import { loadSigningKey, rotateSigningKey, type SigningKey } from '../../shared/keys/signing-key.ts'
+import { removeTrustedKey, trustKey } from '../../shared/keys/trusted-keys.ts'
 import type { ChildOutcome, JobContext } from '../../shared/queue/consumer.ts'
-import { loadSigningKey, type SigningKey } from '../../shared/receipt.ts'
-import { samplePayload, sampleReceipt } from '../support/memory.ts'
+import { sampleEvidence, samplePayload, sampleReceipt, sampleRecord } from '../support/memory.ts'
 
 let home: string
 let key: SigningKey
@@ -84,6 +96,27 @@ describe('store', () => {
     expect((await backend.get(match?.memory_id ?? ''))?.shown).toBe(2)
   })
 
+  it('is done once by repeated jobs at the same time', async () => {
+    const payload = samplePayload(key, 'run-1')
+    const results = await Promise.all(Array.from({ length: 8 }, () => store(payload)))
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1)
+    expect(results[0]).toMatchObject({ stored: true })
+    expect(await total()).toBe(1)
+  })
+
+  it('takes the receipt of an earlier snapshot, which names no repository', async () => {
+    const receipt = sampleReceipt(key, { run_id: 'run-1', repository_id: null })
+    expect(await store({ ...samplePayload(key, 'run-1'), receipt })).toMatchObject({ stored: true })
+  })
+
+  it('takes failing tests in any order', async () => {
+    const [a, b] = ['test/a.ts > a', 'test/b.ts > b']
+    const payload = samplePayload(key, 'run-1')
+    payload.receipt = sampleReceipt(key, { run_id: 'run-1', targets: [a, b] })
+    payload.evidence = { ...payload.evidence, failing_tests: [b, a] }
+    expect(await store(payload)).toMatchObject({ stored: true })
+  })
+
   it('refuses a second memory from one receipt', async () => {
     await store(samplePayload(key, 'run-1'))
     const again = samplePayload(key, 'run-1', { fix_description: 'Another story of the same fix' })
@@ -99,6 +132,9 @@ describe('store', () => {
   })
 
   describe('refuses, with nothing stored,', () => {
+    const failing =
+      (...failing_tests: string[]) =>
+      (p: StorePayload) => ({ ...p, evidence: { ...p.evidence, failing_tests } })
     const refusals: [string, RegExp, (payload: StorePayload) => StorePayload][] = [
       ['no receipt', /there is no receipt/, (p) => ({ ...p, receipt: null })],
       [
@@ -110,6 +146,26 @@ describe('store', () => {
         "another run's receipt",
         /the receipt is of run run-2, not of run-1/,
         (p) => ({ ...p, receipt: sampleReceipt(key, { run_id: 'run-2' }) }),
+      ],
+      [
+        "another repository's receipt",
+        /the receipt is of repository repository-2, not of repository-1/,
+        (p) => ({
+          ...p,
+          receipt: sampleReceipt(key, { run_id: 'run-1', repository_id: 'repository-2' }),
+        }),
+      ],
+      [
+        "a repository's receipt without a repository",
+        /the receipt is of repository repository-1, not of null/,
+        (p) => ({ ...p, evidence: { ...p.evidence, repository_id: null } }),
+      ],
+      ['other failing tests', /about other failing tests/, failing('test/other.test.ts > a')],
+      ['no failing tests', /about other failing tests/, failing()],
+      [
+        'more failing tests',
+        /about other failing tests/,
+        failing(...sampleEvidence.failing_tests, 'test/b.ts > b'),
       ],
       [
         'an altered receipt',
@@ -135,15 +191,31 @@ describe('store', () => {
       expect(await total()).toBe(0)
     })
 
-    it('a receipt of a key that is not trusted', async () => {
+    it('a receipt of a key that is not trusted, until it is', async () => {
       const elsewhere = await mkdtemp(join(tmpdir(), 'astra-memory-'))
       try {
-        const refused = await store(samplePayload(loadSigningKey(elsewhere), 'run-1'))
+        const foreign = loadSigningKey(elsewhere)
+        const refused = await store(samplePayload(foreign, 'run-1'))
         expect(refused).toMatchObject({ stored: false, error: 'unconfirmed_outcome' })
         expect(refused).toHaveProperty('message', expect.stringContaining('unknown key'))
+        expect(await total()).toBe(0)
+        const publicKey = createPublicKey(foreign.privateKey)
+        trustKey(home, publicKey, { source: 'trusted', name: 'CI' })
+        expect(await store(samplePayload(foreign, 'run-1'))).toMatchObject({ stored: true })
+        expect((await search()).matches).toMatchObject([{ proved: true }])
       } finally {
         await rm(elsewhere, { recursive: true, force: true })
       }
+    })
+
+    it('a receipt of a key that is distrusted', async () => {
+      rotateSigningKey(home)
+      removeTrustedKey(home, key.keyId)
+      expect(await store(samplePayload(key, 'run-1'))).toMatchObject({
+        error: 'unconfirmed_outcome',
+        message: expect.stringContaining(`unknown key ${key.keyId}`),
+      })
+      expect(await total()).toBe(0)
     })
 
     it.each([
@@ -261,7 +333,7 @@ describe('search', () => {
 
   it('calls a record unproved once its key is no longer trusted', async () => {
     await store(samplePayload(key, 'run-1'))
-    await rm(join(home, 'keys', 'trusted'), { recursive: true })
+    removeTrustedKey(home, key.keyId)
     expect((await search()).matches).toMatchObject([{ session_id: 'run-1', proved: false }])
   })
 
@@ -275,5 +347,98 @@ describe('search', () => {
     await expect(searchMemory(payload, context(), deps)).rejects.toMatchObject({
       code: 'unavailable',
     })
+  })
+})
+
+describe('a record that nothing proves any more', () => {
+  it('is labelled where records are listed and shown, with the reason where it is shown', async () => {
+    await store(samplePayload(key, 'run-1'))
+    const page = { limit: 9, offset: 0, session_id: null }
+    const listed = async () => (await listMemory(page, deps)).records
+    const [record] = await listed()
+    const shown = () => getMemory({ memory_id: record?.memory_id ?? '' }, deps)
+    expect(record).toMatchObject({ session_id: 'run-1', proved: true })
+    expect(await shown()).toMatchObject({ record: { session_id: 'run-1' }, unproved: null })
+    removeTrustedKey(home, key.keyId)
+    expect(await listed()).toEqual([{ ...record, proved: false }])
+    expect((await shown()).unproved).toMatchObject({ reason: 'unknown_key' })
+  })
+})
+
+describe('verify', () => {
+  const signal = new AbortController().signal
+  const verify = (payload: { after: string | null; named: number }) =>
+    verifyMemory(payload, { signal }, deps)
+  const vectors = { symptom: at(1), fix: at(0) }
+  /** Puts a record into the store without its check, as one who writes to its file can. */
+  const plant = (changes: Partial<MemoryRecord>) =>
+    backend.upsert({ ...sampleRecord(changes), ...changes }, vectors)
+  const receiptOf = (run_id: string, changes: Partial<ReceiptBody> = {}) =>
+    sampleReceipt(key, { run_id, ...changes })
+
+  it('finds an empty memory in order', async () => {
+    const nothing = { proved: 0, unproved: {}, named: [], next: null }
+    expect(await verify({ after: null, named: 5 })).toEqual(nothing)
+  })
+
+  it('counts what is proved and names each other record with its session and what is wrong', async () => {
+    await store(samplePayload(key, 'run-proved'))
+    const wrong: [UnprovedReason, Partial<MemoryRecord>][] = [
+      ['no_receipt', { receipt: null }],
+      ['unknown_key', { receipt: { ...receiptOf('run-unknown_key'), key_id: '0'.repeat(16) } }],
+      ['altered_receipt', { receipt: { ...receiptOf('run-altered_receipt'), signature: 'AAAA' } }],
+      ['altered_record', { memory_id: randomUUID(), receipt: receiptOf('run-altered_record') }],
+      ['other_run', { receipt: receiptOf('run-other') }],
+      [
+        'other_outcome',
+        { receipt: receiptOf('run-other_outcome', { outcome: 'pytest passed with exit code 0' }) },
+      ],
+      [
+        'other_repository',
+        { receipt: receiptOf('run-other_repository', { repository_id: 'another' }) },
+      ],
+      ['other_tests', { receipt: receiptOf('run-other_tests', { targets: ['a'] }) }],
+    ]
+    for (const [reason, changes] of wrong) await plant({ session_id: `run-${reason}`, ...changes })
+    const { named, ...counts } = await verify({ after: null, named: 100 })
+    expect(counts).toEqual({
+      proved: 1,
+      unproved: Object.fromEntries(wrong.map(([reason]) => [reason, 1])),
+      next: null,
+    })
+    const sessions = wrong.map(([reason]) => [reason, `run-${reason}`])
+    expect(named.map(({ reason, session_id }) => [reason, session_id])).toEqual(sessions)
+    expect(named[0]?.message).toBe('there is no receipt')
+  })
+
+  it('counts a record that cannot be read, and goes on behind it', async () => {
+    await plant({ session_id: 'run-broken', receipt: null })
+    await store(samplePayload(key, 'run-1'))
+    const db = new DatabaseSync(join(home, 'memory.db'))
+    db.exec(`UPDATE memories SET record = '{"memory_id":' WHERE session_id = 'run-broken'`)
+    db.close()
+    expect(await verify({ after: null, named: 5 })).toMatchObject({
+      proved: 1,
+      unproved: { unreadable_record: 1 },
+      named: [{ session_id: 'run-broken', message: 'the stored record cannot be read' }],
+    })
+  })
+
+  it('ends after some hundred records and goes on there; all are counted, the first named', async () => {
+    const count = 620
+    for (let i = 0; i < count; i += 1) await plant({ session_id: `run-${i}` })
+    const first = await verify({ after: null, named: 3 })
+    expect(first.unproved.no_receipt).toBeLessThan(count)
+    expect(first.named.map(({ session_id }) => session_id)).toEqual(['run-0', 'run-1', 'run-2'])
+    const second = await verify({ after: first.next, named: 0 })
+    expect(second).toMatchObject({ named: [], next: null })
+    expect((first.unproved.no_receipt ?? 0) + (second.unproved.no_receipt ?? 0)).toBe(count)
+  })
+
+  it('stops between two pages when its job was taken away', async () => {
+    for (let i = 0; i < 101; i += 1) await plant({ session_id: `run-${i}` })
+    const lost = { signal: AbortSignal.abort(new Error('lost the lock')) }
+    const verifying = verifyMemory({ after: null, named: 0 }, lost, deps)
+    await expect(verifying).rejects.toThrow('lost the lock')
   })
 })

@@ -141,6 +141,7 @@ async function storePayload(run: Run, claim: FixClaim) {
   const { journal, files, runId } = run
   const symptom = observedSymptom(journal)
   const verification = currentVerification(journal)
+  const receipt = verification?.confirmed ? verification.receipt : null
   const tree = await openTree(files, journal)
   const { diff } = await describePatch(files, await tree.patch())
   return {
@@ -152,12 +153,12 @@ async function storePayload(run: Run, claim: FixClaim) {
       language: symptom?.language ?? null,
       framework: redBaseline(journal).runner,
       repository_id: journal.start?.request.repository_id ?? null,
-      failing_tests: symptom?.failing.slice(0, 200) ?? [],
+      failing_tests: receipt?.body.targets ?? [],
       model: journal.start?.model ?? '',
     },
     session_id: runId,
     confirmed_at: new Date().toISOString(),
-    receipt: verification?.confirmed ? verification.receipt : null,
+    receipt,
   }
 }
 

@@ -4,13 +4,15 @@ import type { Producer } from '../../../shared/queue/producer.ts'
 import { normaliseSymptom } from '../../../shared/symptom.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
-import { printMatches, printRecord } from '../format-memory.ts'
+import { printMatches, printRecord, printVerified } from '../format-memory.ts'
 import { wholeNumber } from '../run-options.ts'
 import { createTerminal, oneLine, type Terminal, table } from '../terminal.ts'
+import { verifyMemory } from '../verify-memory.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { json?: boolean }
 type ListOptions = Options & { limit: number; offset: number; session?: string }
+type VerifyOptions = Options & { limit: number }
 type SearchOptions = Options & { errorType?: string; topK: number }
 
 export function addMemoryCommand(program: Command, context: CliContext): void {
@@ -44,6 +46,15 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
       ),
     )
   memory
+    .command('verify')
+    .description('check the receipts of all records, and list those that nothing proves')
+    .option('--limit <n>', 'how many to list; all are counted', wholeNumber(0, 1000), 50)
+    .option('--json', 'print counts and list as JSON')
+    .addHelpText('after', verifyHelp)
+    .action((options: VerifyOptions) =>
+      withMemory(context, options, (producer, terminal) => verify(producer, terminal, options)),
+    )
+  memory
     .command('delete <id>')
     .description('remove one record for good')
     .option('--json', 'print what was done as JSON')
@@ -51,6 +62,19 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
       withMemory(context, options, (producer, terminal) => remove(producer, terminal, id)),
     )
 }
+
+const SOME_UNPROVED = 3
+
+const verifyHelp = `
+A record is proved when a trusted key (astra keys list) signed a receipt of exactly its run, outcome,
+repository and failing tests, and the record is what was stored.
+
+Exit codes:
+  0    every record is proved
+  ${SOME_UNPROVED}    some record is unproved
+  1    something failed; the message says what
+  2    wrong usage or configuration; nothing was done
+  130  interrupted`
 
 async function withMemory(
   context: CliContext,
@@ -74,18 +98,19 @@ async function list(producer: Producer, terminal: Terminal, options: ListOptions
   const rows = page.records.map((record) => [
     record.memory_id,
     record.timestamp.slice(0, 16),
+    record.proved ? 'proved' : 'unproved',
     oneLine(record.error_type, 24),
     oneLine(record.fix_description, 60),
   ])
-  terminal.print(table(['Memory', 'Confirmed', 'Error type', 'Fix'], rows))
+  terminal.print(table(['Memory', 'Confirmed', 'Proof', 'Error type', 'Fix'], rows))
   terminal.print(`${page.records.length} of ${page.total}`)
 }
 
 async function show(producer: Producer, terminal: Terminal, id: string): Promise<void> {
-  const { record } = await askMemory(producer, 'get', { memory_id: id })
+  const { record, unproved } = await askMemory(producer, 'get', { memory_id: id })
   if (!record) throw noSuchMemory(id)
-  terminal.printJson(record)
-  printRecord(terminal, record)
+  terminal.printJson({ ...record, unproved })
+  printRecord(terminal, record, unproved)
 }
 
 async function search(
@@ -103,6 +128,17 @@ async function search(
   const result = await askMemory(producer, 'search', question, [normaliseSymptom(query) || query])
   terminal.printJson(result)
   printMatches(terminal, result)
+}
+
+async function verify(
+  producer: Producer,
+  terminal: Terminal,
+  { limit }: VerifyOptions,
+): Promise<void> {
+  const verified = await verifyMemory(producer, limit)
+  terminal.printJson(verified)
+  printVerified(terminal, verified)
+  if (verified.proved < verified.checked) process.exitCode = SOME_UNPROVED
 }
 
 async function remove(producer: Producer, terminal: Terminal, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { type MemoryRecord, memoryRecordSchema } from '../../../shared/contracts/record.ts'
-import type { ListPage } from '../backend.ts'
+import type { ListPage, ScanPage } from '../backend.ts'
 import type { Statements } from './statements.ts'
 
 type Row = Record<string, SQLOutputValue>
@@ -23,4 +23,26 @@ export function listRecords(
     : statements.listOfSession.all(session_id, limit, offset)
   const count = all ? statements.count.get() : statements.countOfSession.get(session_id)
   return { records: rows.flatMap((row) => readRecord(row) ?? []), total: Number(count?.n) }
+}
+
+/** In the order of insertion: what is stored meanwhile comes last. */
+export function scanRecords(statements: Statements, after: string | null, limit: number): ScanPage {
+  const rows = statements.scan.all(BigInt(after ?? 0), limit)
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  return {
+    entries: rows.map((row) => ({
+      memory_id: String(row.memory_id),
+      session_id: String(row.session_id),
+      record: readableRecord(row),
+    })),
+    next: last ? String(last.id) : null,
+  }
+}
+
+function readableRecord(row: Row): MemoryRecord | null {
+  try {
+    return readRecord(row)
+  } catch {
+    return null
+  }
 }

@@ -3,7 +3,7 @@ import type { MemoryBackend } from '../backend.ts'
 import { errorKey } from '../error-key.ts'
 import { requireUnitVector } from '../unit-vector.ts'
 import { openDatabase } from './open-database.ts'
-import { listRecords, readRecord } from './read-records.ts'
+import { listRecords, readRecord, scanRecords } from './read-records.ts'
 import { searchNearest } from './search-nearest.ts'
 import { prepareStatements } from './statements.ts'
 import { inTransaction } from './transaction.ts'
@@ -45,6 +45,9 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
     },
     async list(page) {
       return listRecords(statements, page)
+    },
+    async scan(after, limit) {
+      return scanRecords(statements, after, limit)
     },
     async delete(memoryId) {
       return deleteRecord(db, statements, memoryId)

@@ -52,6 +52,9 @@ export function prepareStatements(db: DatabaseSync) {
     listOfSession: db.prepare(`
       ${SELECT_RECORD} WHERE session_id = ?
       ORDER BY confirmed_ms DESC, id DESC LIMIT ? OFFSET ?`),
+    scan: db.prepare(`
+      SELECT id, memory_id, session_id, record, superseded_by, revoked_at, shown
+      FROM memories LEFT JOIN counters USING (id) WHERE id > ? ORDER BY id LIMIT ?`),
     count: db.prepare('SELECT count(*) AS n FROM memories'),
     countOfSession: db.prepare('SELECT count(*) AS n FROM memories WHERE session_id = ?'),
 
