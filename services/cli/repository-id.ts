@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { GitFolder } from './git-folder.ts'
+import { readSettingsFile } from './settings-file.ts'
 
 const MAX_LENGTH = 200
 
@@ -10,8 +9,8 @@ const MAX_LENGTH = 200
  * credentials. Without a remote that others can reach it is a hash of the folder's real path.
  */
 export async function repositoryIdOf(workspace: string, git: GitFolder | null): Promise<string> {
-  const config = git ? await readFile(join(git.commonDir, 'config'), 'utf8').catch(() => '') : ''
-  const remote = remoteUrl(config)
+  const config = git ? await readSettingsFile(git.commonDir, 'config') : null
+  const remote = remoteUrl(config ?? '')
   const id = remote === null ? null : normaliseRemote(remote)
   if (id === null) return `path:${sha256(git?.root ?? workspace).slice(0, 32)}`
   return id.length <= MAX_LENGTH ? id : `remote:${sha256(id).slice(0, 32)}`

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { applyPatch } from '../../services/cli/apply-patch.ts'
+import { type ApplyResult, applyPatch } from '../../services/cli/apply-patch.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import { startSwapper } from '../support/swapper.ts'
@@ -143,12 +143,14 @@ it('writes nothing outside in 40,000 tries while a folder is swapped for a link'
   const before = lanes.map(stateOf)
   const seen = { true: 0, false: 0, fault: 0 }
   const stop = await startSwapper(join(root, 'src'), outside)
+  const outcomeOf = (result: ApplyResult | null) =>
+    result === null ? 'fault' : result.applied ? 'true' : 'false'
   const work = async (name: string) => {
     let [from, to] = ['old', 'new']
     for (let i = 0; i < 5_000; i += 1) {
       const files = [{ path: `src/${name}`, before: sha256(from), after: to }]
       const result = await applyPatch(root, { files }).catch(() => null)
-      seen[result === null ? 'fault' : `${result.applied}`] += 1
+      seen[outcomeOf(result)] += 1
       if (result?.applied) [from, to] = [to, from]
     }
   }
