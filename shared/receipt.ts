@@ -6,7 +6,7 @@ import type { SigningKey } from './keys/signing-key.ts'
 export { loadSigningKey, type SigningKey } from './keys/signing-key.ts'
 export { loadTrustedKeys } from './keys/trusted-keys.ts'
 
-export type ReceiptProblem = { reason: 'unknown_key' | 'altered_receipt'; message: string }
+export type ReceiptProblem = { reason: 'untrusted_key' | 'altered_receipt'; message: string }
 
 export function signReceipt(body: ReceiptBody, key: SigningKey): Receipt {
   const signature = sign(null, canonicalBytes(body), key.privateKey).toString('base64')
@@ -20,7 +20,10 @@ export function receiptProblem(
 ): ReceiptProblem | null {
   const key = trusted.get(key_id)
   if (!key) {
-    return { reason: 'unknown_key', message: `the receipt is signed with an unknown key ${key_id}` }
+    return {
+      reason: 'untrusted_key',
+      message: `the receipt is signed with key ${key_id}, which is not trusted here`,
+    }
   }
   if (verify(null, canonicalBytes(body), key, Buffer.from(signature, 'base64'))) return null
   return { reason: 'altered_receipt', message: 'the receipt was altered after it was signed' }

@@ -2,7 +2,8 @@ import type { Manifest } from '../../shared/contracts/manifest.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import type { UnusableTests, Verification } from '../../shared/contracts/tests.ts'
 import { crashPoint } from '../../shared/crash-point.ts'
-import { type SigningKey, signReceipt } from '../../shared/receipt.ts'
+import { loadSigningKey } from '../../shared/keys/signing-key.ts'
+import { signReceipt } from '../../shared/receipt.ts'
 import { loadPatch, type RunFiles } from '../../shared/run-files.ts'
 import { loadBaseline, saveBaseline } from './baseline-report.ts'
 import { compareRuns, targetsOf } from './compare-runs.ts'
@@ -14,7 +15,6 @@ import { MAX_IDS } from './symptom-of.ts'
 
 export type VerifyDeps = {
   config: TestRunConfig
-  signingKey: SigningKey
   productVersion: string
   signal: AbortSignal
 }
@@ -112,7 +112,8 @@ export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Pro
     outcome: body.outcome,
     passing_after,
     ...known,
-    receipt: signReceipt(body, deps.signingKey),
+    // Read now: the key may have been rotated since this process started.
+    receipt: signReceipt(body, loadSigningKey(deps.config.home)),
   }
 }
 

@@ -44,7 +44,7 @@ export type StorePayload = z.infer<typeof storePayloadSchema>
 /** Why a record counts as unproved: no receipt of a trusted key is about exactly what it says. */
 export const unprovedReasonSchema = z.enum([
   'no_receipt',
-  'unknown_key',
+  'untrusted_key',
   'altered_receipt',
   'altered_record',
   'unreadable_record',

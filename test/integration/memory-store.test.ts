@@ -230,7 +230,7 @@ it('checks all records in several jobs while it stores others, and learns of a d
   expect(after).toEqual({
     checked: total + 1,
     proved: 0,
-    unproved: { no_receipt: 700, unknown_key: total + 1 - 700 },
+    unproved: { no_receipt: 700, untrusted_key: total + 1 - 700 },
     records: [],
   })
 })

@@ -197,7 +197,7 @@ describe('store', () => {
         const foreign = loadSigningKey(elsewhere)
         const refused = await store(samplePayload(foreign, 'run-1'))
         expect(refused).toMatchObject({ stored: false, error: 'unconfirmed_outcome' })
-        expect(refused).toHaveProperty('message', expect.stringContaining('unknown key'))
+        expect(refused).toHaveProperty('message', expect.stringContaining('not trusted here'))
         expect(await total()).toBe(0)
         const publicKey = createPublicKey(foreign.privateKey)
         trustKey(home, publicKey, { source: 'trusted', name: 'CI' })
@@ -213,7 +213,7 @@ describe('store', () => {
       removeTrustedKey(home, key.keyId)
       expect(await store(samplePayload(key, 'run-1'))).toMatchObject({
         error: 'unconfirmed_outcome',
-        message: expect.stringContaining(`unknown key ${key.keyId}`),
+        message: expect.stringContaining(`key ${key.keyId}, which is not trusted here`),
       })
       expect(await total()).toBe(0)
     })
@@ -361,7 +361,7 @@ describe('a record that nothing proves any more', () => {
     expect(await shown()).toMatchObject({ record: { session_id: 'run-1' }, unproved: null })
     removeTrustedKey(home, key.keyId)
     expect(await listed()).toEqual([{ ...record, proved: false }])
-    expect((await shown()).unproved).toMatchObject({ reason: 'unknown_key' })
+    expect((await shown()).unproved).toMatchObject({ reason: 'untrusted_key' })
   })
 })
 
@@ -385,7 +385,7 @@ describe('verify', () => {
     await store(samplePayload(key, 'run-proved'))
     const wrong: [UnprovedReason, Partial<MemoryRecord>][] = [
       ['no_receipt', { receipt: null }],
-      ['unknown_key', { receipt: { ...receiptOf('run-unknown_key'), key_id: '0'.repeat(16) } }],
+      ['untrusted_key', { receipt: { ...receiptOf('run-untrusted_key'), key_id: '0'.repeat(16) } }],
       ['altered_receipt', { receipt: { ...receiptOf('run-altered_receipt'), signature: 'AAAA' } }],
       ['altered_record', { memory_id: randomUUID(), receipt: receiptOf('run-altered_record') }],
       ['other_run', { receipt: receiptOf('run-other') }],

@@ -83,7 +83,7 @@ describe('a receipt', () => {
 
   it('is not believed from a key that is not trusted, under its own id or that of another', () => {
     const foreign = sampleReceipt(newKey())
-    expect(problem(foreign)).toMatchObject({ reason: 'unknown_key' })
+    expect(problem(foreign)).toMatchObject({ reason: 'untrusted_key' })
     expect(problem({ ...foreign, key_id: key.keyId })).toMatchObject({ reason: 'altered_receipt' })
   })
 })
