@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, requireSqlite } from '../../services/memory-store/sqlite/open-database.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { productRoot } from '../../shared/config.ts'
-import { loadSigningKey } from '../../shared/receipt.ts'
+import { loadSigningKey } from '../../shared/keys/signing-key.ts'
 import { sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
 
 let folder: string

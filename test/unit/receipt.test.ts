@@ -2,8 +2,9 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Receipt } from '../../shared/contracts/receipt.ts'
+import type { SigningKey } from '../../shared/keys/signing-key.ts'
 import { keyIdOf } from '../../shared/keys/trusted-keys.ts'
-import { receiptProblem, type SigningKey } from '../../shared/receipt.ts'
+import { receiptProblem } from '../../shared/receipt.ts'
 import { sampleReceipt } from '../support/memory.ts'
 
 const key = newKey()
