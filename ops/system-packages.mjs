@@ -3,35 +3,46 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /**
- * redis-server is the one thing that npm does not have. On Debian and its relatives apt brings it;
- * elsewhere the person is told what to install. Nothing is needed when REDIS_URL names a server.
+ * What npm does not have: redis-server, unless REDIS_URL names a server, and on Linux bubblewrap,
+ * which makes the sandbox of tests. On Debian and its relatives apt brings them; elsewhere the person
+ * is told what to install.
  */
 export function ensureSystemPackages() {
-  if (process.env.REDIS_URL || onPath('redis-server') || onPath('valkey-server')) return
+  const missing = missingPackages()
+  if (missing.length === 0) return
+  const names = missing.join(' and ')
   if (process.platform !== 'linux' || !onPath('apt-get')) {
     fail(
-      'redis-server was not found.\n' +
+      `not found: ${names}.\n` +
         '  macOS:   brew install redis\n' +
-        '  Fedora:  sudo dnf install redis (or valkey)\n' +
-        '  or set REDIS_URL to a Redis 7 or Valkey server with maxmemory-policy noeviction',
+        '  Fedora:  sudo dnf install redis (or valkey) bubblewrap\n' +
+        '  Redis can also be elsewhere: set REDIS_URL to a Redis 7 or Valkey server with\n' +
+        '  maxmemory-policy noeviction',
     )
   }
   // Only a terminal can be asked for a password.
   const sudo = process.getuid() === 0 ? [] : process.stdin.isTTY ? ['sudo'] : ['sudo', '-n']
-  if (sudo.length > 0 && !onPath('sudo'))
-    fail('redis-server was not found: apt-get install redis-server')
-  process.stderr.write('Installing redis-server with apt-get (once) ...\n')
+  if (sudo.length > 0 && !onPath('sudo')) {
+    fail(`not found: ${names}. As root: apt-get install ${missing.join(' ')}`)
+  }
+  process.stderr.write(`Installing ${names} with apt-get (once) ...\n`)
   const [command, ...prefix] = [...sudo, 'apt-get']
   const apt = (...args) =>
     spawnSync(command, [...prefix, '-qq', '-o', 'Dpkg::Use-Pty=0', ...args], {
       stdio: ['inherit', 2, 2],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
-  const install = () => apt('install', '-y', '--no-install-recommends', 'redis-server')
+  const install = () => apt('install', '-y', '--no-install-recommends', ...missing)
   if (install().status === 0) return
   apt('update')
-  if (install().status !== 0)
-    fail('apt-get could not install redis-server; install it and start again')
+  if (install().status !== 0) fail(`apt-get could not install ${names}; install and start again`)
+}
+
+function missingPackages() {
+  const hasRedis = process.env.REDIS_URL || onPath('redis-server') || onPath('valkey-server')
+  // Other systems have no such sandbox: the test-runner says so when it is asked for tests.
+  const hasSandbox = process.platform !== 'linux' || onPath('bwrap')
+  return [...(hasRedis ? [] : ['redis-server']), ...(hasSandbox ? [] : ['bubblewrap'])]
 }
 
 function onPath(program) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
@@ -59,6 +59,9 @@ const settingsSchema = z.object({
 
   ASTRA_TEST_SECONDS: whole(1, 3600, 300),
   ASTRA_TEST_OUTPUT_BYTES: whole(10_000, 100_000_000, 1_000_000),
+  ASTRA_TEST_MEMORY_MB: whole(64, 1_000_000, 4096),
+  ASTRA_TEST_DISK_MB: whole(16, 1_000_000, 1024),
+  ASTRA_TEST_PROCESSES: whole(16, 100_000, Math.max(1024, 64 * availableParallelism())),
   ASTRA_RUN_CONCURRENCY: whole(1, 1000, 16),
   ASTRA_TEST_CONCURRENCY: whole(1, 64, 2),
 

@@ -1,10 +1,25 @@
-import { copyFile, mkdir, readdir, readFile, realpath, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, realpath, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { type Manifest, manifestSchema } from './contracts/manifest.ts'
 import type { RunFiles } from './run-files.ts'
 
 export async function readManifest(files: RunFiles): Promise<Manifest> {
   return manifestSchema.parse(JSON.parse(await readFile(files.manifest, 'utf8')))
+}
+
+/** Where the processes that use a copy will find it and its dependencies. */
+export type SeenAt = {
+  /** The copy's root. */
+  workspace: string
+  /** The n-th link of the manifest; null: it will be put in its place by others. */
+  dependencies(index: number): string | null
+}
+
+export type Materialised = {
+  /** Folders outside the workspace's own dependency folders that links of the copy lead to. */
+  outside: string[]
+  /** Of all files together. */
+  bytes: number
 }
 
 /**
@@ -15,49 +30,82 @@ export async function materialise(
   files: RunFiles,
   manifest: Manifest,
   target: string,
-): Promise<void> {
+  seenAt: SeenAt = usedInPlace(manifest, target),
+): Promise<Materialised> {
   await mkdir(target, { recursive: true })
   const folders = new Set(manifest.files.map((file) => dirname(file.path)))
   for (const folder of folders) await mkdir(join(target, folder), { recursive: true })
+  let bytes = 0
   for (const file of manifest.files) {
-    await copyFile(join(files.base, file.path), join(target, file.path))
+    const source = join(files.base, file.path)
+    await copyFile(source, join(target, file.path))
+    bytes += (await stat(source)).size
   }
   const workspace = await realpath(manifest.workspace).catch(() => manifest.workspace)
-  for (const link of manifest.links) {
-    await linkDependencies(link.target, join(target, link.path), { workspace, copy: target })
+  const outside = new Set<string>()
+  for (const [index, link] of manifest.links.entries()) {
+    const seen = seenAt.dependencies(index)
+    if (seen === null) continue
+    const places = { workspace, copy: seenAt.workspace, source: link.target, seen, outside }
+    await linkDependencies(join(target, link.path), places)
   }
+  return { outside: [...outside], bytes }
 }
 
-type Places = { workspace: string; copy: string }
+function usedInPlace(manifest: Manifest, target: string): SeenAt {
+  return { workspace: target, dependencies: (index) => manifest.links[index]?.target ?? null }
+}
+
+type Places = {
+  workspace: string
+  /** Where the copy is seen. */
+  copy: string
+  /** The person's dependency folder, and where that is seen. */
+  source: string
+  seen: string
+  outside: Set<string>
+}
 
 /** What tools keep between runs: a link would let a copy's tests write into the workspace. */
 const CACHES = new Set(['.cache', '.vite', '.vite-temp'])
 
-async function linkDependencies(source: string, target: string, places: Places): Promise<void> {
+async function linkDependencies(target: string, places: Places): Promise<void> {
+  const { source, seen } = places
   await mkdir(dirname(target), { recursive: true })
   if (basename(source) !== 'node_modules') {
-    await symlink(source, target)
+    await symlink(seen, target)
     return
   }
   await mkdir(target)
   for (const name of await readdir(source)) {
     if (CACHES.has(name)) continue
-    if (name.startsWith('@')) await linkScope(join(source, name), join(target, name), places)
-    else await symlink(await packageFolder(join(source, name), places), join(target, name))
+    if (!name.startsWith('@')) {
+      await symlink(await packageFolder(name, places), join(target, name))
+      continue
+    }
+    await mkdir(join(target, name))
+    for (const scoped of await readdir(join(source, name))) {
+      const path = join(name, scoped)
+      await symlink(await packageFolder(path, places), join(target, path))
+    }
   }
 }
 
-async function linkScope(source: string, target: string, places: Places): Promise<void> {
-  await mkdir(target)
-  for (const name of await readdir(source)) {
-    await symlink(await packageFolder(join(source, name), places), join(target, name))
-  }
-}
-
-/** A package of the workspace itself (npm links those) is the copy's own, not the person's. */
-async function packageFolder(path: string, { workspace, copy }: Places): Promise<string> {
-  const real = await realpath(path).catch(() => path)
+/**
+ * Where a package is seen. One of the workspace itself (npm links those) is the copy's own, not the
+ * person's.
+ */
+async function packageFolder(name: string, places: Places): Promise<string> {
+  const { workspace, copy, source, seen, outside } = places
+  const real = await realpath(join(source, name)).catch(() => null)
+  if (real === null || isBelow(real, source)) return join(seen, name)
   const inside = relative(workspace, real)
-  const isOwn = !inside.startsWith('..') && !inside.split(sep).includes('node_modules')
-  return isOwn ? join(copy, inside) : path
+  const isOwn = isBelow(real, workspace) && !inside.split(sep).includes('node_modules')
+  if (isOwn) return join(copy, inside)
+  outside.add(real)
+  return real
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder + sep)
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/config.ts'
 import type { Runner } from '../../shared/contracts/receipt.ts'
 import type { TestEntry } from './report.ts'
+import type { Sandbox } from './sandbox/sandbox.ts'
 
 /** Tests that ran and gave a verdict that their exit code agrees with. */
 export type CompletedTests = {
@@ -17,4 +18,7 @@ export type CompletedTests = {
   ms: number
 }
 
-export type TestRunConfig = Pick<Config, 'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_TEST_OUTPUT_BYTES'>
+export type TestRunConfig = Pick<
+  Config,
+  'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_TEST_OUTPUT_BYTES' | 'ASTRA_TEST_MEMORY_MB'
+> & { sandbox: Sandbox }

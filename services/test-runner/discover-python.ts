@@ -1,5 +1,4 @@
 import { type TestCommand, testCommand } from './command-line.ts'
-import { hasPytest } from './programs.ts'
 import type { WorkspaceFiles } from './workspace-files.ts'
 
 const TEST_FILE = /(^|\/)(test_[^/]*|[^/]*_test|tests?)\.py$/
@@ -17,14 +16,14 @@ const PYTEST_SETTINGS: Record<string, RegExp> = {
 
 export async function pythonCommands(
   files: WorkspaceFiles,
-  env: Record<string, string>,
+  hasPytest: () => Promise<boolean>,
 ): Promise<TestCommand[]> {
   const paths = files.paths.filter((path) => TEST_FILE.test(path))
   if (paths.length === 0) return []
   const texts = await Promise.all(paths.slice(0, FILES_READ).map((path) => files.read(path)))
   const isPytest = texts.some(usesPytest) || (await hasPytestSettings(files))
   const isUnittest = texts.some((text) => /\bTestCase\b/.test(text))
-  const usable = isPytest && (!isUnittest || (await hasPytest(env)))
+  const usable = isPytest && (!isUnittest || (await hasPytest()))
   if (usable) return [testCommand('pytest')]
   return isUnittest ? [testCommand('unittest', discoveryArguments(files, paths))] : []
 }

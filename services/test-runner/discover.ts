@@ -21,14 +21,14 @@ export async function nodeRangeOf(files: WorkspaceFiles): Promise<string | null>
  */
 export async function discoverCommands(
   files: WorkspaceFiles,
-  env: Record<string, string>,
+  hasPytest: () => Promise<boolean>,
 ): Promise<Discovery> {
   const config = await readWorkspaceConfig(files.root)
   if ('problem' in config) return { found: false, problem: config.problem }
   if (config.command) return { found: true, commands: [config.command] }
   const found = [
     ...(await javascriptCommands(files)),
-    ...(await pythonCommands(files, env)),
+    ...(await pythonCommands(files, hasPytest)),
     ...goCommands(files),
     ...(await cargoCommands(files)),
   ]

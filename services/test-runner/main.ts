@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { productRoot } from '../../shared/config.ts'
+import { loadSigningKey } from '../../shared/keys/signing-key.ts'
 import { connect } from '../../shared/queue/connection.ts'
 import { consume, type JobContext } from '../../shared/queue/consumer.ts'
-import { loadSigningKey } from '../../shared/receipt.ts'
 import { runService } from '../../shared/service.ts'
 import { baseline } from './baseline.ts'
 import { watchCancellations } from './cancellations.ts'
 import { killAbandoned } from './process-tree.ts'
 import { run } from './run.ts'
+import { chooseSandbox } from './sandbox/choose-sandbox.ts'
+import { removeAbandonedCgroups } from './sandbox/memory-cgroup.ts'
 import { removeAbandonedFolders } from './test-folder.ts'
 import { verify } from './verify.ts'
 import type { VerifyDeps } from './verify-patch.ts'
@@ -18,10 +20,16 @@ await runService('test-runner', async ({ config, log }) => {
   const killed = await killAbandoned(config.home)
   if (killed > 0) log.warn({ killed }, 'ended what an earlier test-runner left behind')
   await removeAbandonedFolders(config.home)
+  await removeAbandonedCgroups(config.home)
+  const sandbox = chooseSandbox(config, process.argv.slice(2))
+  const problem = await sandbox.problem()
+  if (problem) log.error({ problem }, 'no test will run')
+  if (!sandbox.isSandbox) log.warn('tests run without a sandbox, with the rights of this process')
   const packageJson = JSON.parse(readFileSync(join(productRoot, 'package.json'), 'utf8'))
+  // Made at the first start; a damaged one is told before any test runs.
+  loadSigningKey(config.home)
   const deps = {
-    config,
-    signingKey: loadSigningKey(config.home),
+    config: { ...config, sandbox },
     productVersion: z.object({ version: z.string() }).parse(packageJson).version,
   }
   const redis = connect(config.redis)

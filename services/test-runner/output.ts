@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { dependencyRoot } from './sandbox/folders.ts'
 
 /** What a model and a person get to read of an output. Characters. */
 const MAX_SHOWN = 8_000
@@ -18,7 +19,14 @@ export function shownOutput(output: string, root: string, reportFile: string): s
   return `[the beginning was cut off]\n${end.slice(end.indexOf('\n') + 1)}`
 }
 
-/** Absolute paths below `root`, also as file URLs, relative to it. */
+/** Packages of `node_modules` as a sandbox shows them, absolute or relative, also as file URLs. */
+const DEPENDENCIES = new RegExp(`(?:file://)?(?:\\.\\./)*/?${dependencyRoot.slice(1)}/\\d+/`, 'g')
+
+/** Absolute paths below `root`, also as file URLs, relative to it; packages where people have them. */
 export function relativePaths(text: string, root: string): string {
-  return text.replaceAll(`file://${root}/`, '').replaceAll(`${root}/`, '').replaceAll(root, '.')
+  return text
+    .replaceAll(DEPENDENCIES, '')
+    .replaceAll(`file://${root}/`, '')
+    .replaceAll(`${root}/`, '')
+    .replaceAll(root, '.')
 }

@@ -41,6 +41,11 @@ export async function killTree(rootPid: number, mark: string): Promise<void> {
   await killMarked((found) => found === mark)
 }
 
+/** Kills a command's process group, which takes a sandbox with everything in it along. */
+export async function killGroup(rootPid: number): Promise<void> {
+  kill(-rootPid)
+}
+
 /** Kills what test-runners of this installation left behind when they were killed. */
 export async function killAbandoned(home: string): Promise<number> {
   return killMarked((mark) => isAbandoned(mark, home))

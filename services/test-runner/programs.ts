@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -28,27 +29,23 @@ async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-/** The version of the first `node` on a PATH, such as `v20.20.2`, or null. */
-export async function nodeVersionOn(path: string): Promise<string | null> {
-  const node = await findProgram('node', path)
-  return node && probe(node, ['--version'], { PATH: path })
-}
-
-/** True when the first Python of an environment has pytest. */
-export async function hasPytest(env: Record<string, string>): Promise<boolean> {
-  const python = await findProgram('python', env.PATH ?? '')
-  const question = 'import importlib.util as u; print(u.find_spec("pytest") is not None)'
-  return python !== null && (await probe(python, ['-c', question], env)) === 'True'
-}
-
-/** Runs at the file system's root, where no file of a workspace can be taken for a module. */
-async function probe(
+/**
+ * What a program of the person's says about itself, or null when it fails. It runs outside any
+ * sandbox: at the file system's root, where no file of a workspace can be taken for a module or a
+ * version file, and with nothing of this process's environment that could be a secret.
+ */
+export async function probe(
   program: string,
   args: string[],
   env: Record<string, string>,
 ): Promise<string | null> {
   try {
-    const { stdout } = await run(program, args, { env, cwd: '/', timeout: PROBE_MS })
+    const { stdout } = await run(program, args, {
+      env: { HOME: homedir(), ...env },
+      cwd: '/',
+      timeout: PROBE_MS,
+      killSignal: 'SIGKILL',
+    })
     return stdout.trim()
   } catch {
     return null

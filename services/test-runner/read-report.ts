@@ -15,7 +15,8 @@ export async function readReport(path: string): Promise<RawReport['file']> {
   if (!handle) return null
   try {
     const found = await handle.stat()
-    const isUsable = found.isFile() && found.size <= MAX_REPORT_BYTES
+    // It is there before the tests run: one without contents was not written.
+    const isUsable = found.isFile() && found.size > 0 && found.size <= MAX_REPORT_BYTES
     return isUsable ? await handle.readFile('utf8') : null
   } finally {
     await handle.close()

@@ -1,23 +1,24 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { killTree, MARK_VARIABLE } from './process-tree.ts'
 
 export type CommandRequest = {
   /** An absolute program and its arguments; no shell reads them. */
   argv: readonly [string, ...string[]]
   cwd: string
   env: Record<string, string>
-  /** Found in the environment of every process of this command. */
-  mark: string
   timeoutMs: number
   /** Of stdout and stderr together. */
   maxOutputBytes: number
   signal: AbortSignal
+  /** Ends all that the command has started, by the pid of its first process. */
+  stop(pid: number): Promise<void>
+  /** Resolves when the command has to be stopped for the memory that it holds. */
+  overMemory?(pid: number, signal: AbortSignal): Promise<'memory_limit'>
 }
 
 export type CommandResult = {
-  end: 'exited' | 'timed_out' | 'output_limit'
+  end: 'exited' | 'timed_out' | 'output_limit' | 'memory_limit'
   /** Null when a signal ended the command. */
   exitCode: number | null
   stdout: string
@@ -41,15 +42,19 @@ export async function runCommand(request: CommandRequest): Promise<CommandResult
   const timeout = sleep(request.timeoutMs, 'timed_out' as const, { signal: stopped.signal })
   const aborted = once(request.signal, 'abort', { signal: stopped.signal })
   timeout.catch(() => undefined)
+  const memory =
+    child.pid === undefined ? undefined : request.overMemory?.(child.pid, stopped.signal)
   aborted.catch(() => undefined)
+  memory?.catch(() => undefined)
   try {
     const end = await Promise.race([
       exitOf(child),
       output.exceeded,
       timeout,
+      ...(memory ? [memory] : []),
       aborted.then(() => 'aborted' as const),
     ])
-    if (child.pid !== undefined) await killTree(child.pid, request.mark)
+    if (child.pid !== undefined) await request.stop(child.pid)
     // Even a process that escaped and holds the pipe cannot hold this up for ever.
     await Promise.race([output.closed, sleep(DRAIN_MS, undefined, { signal: stopped.signal })])
     if (end === 'aborted') throw request.signal.reason
@@ -61,24 +66,14 @@ export async function runCommand(request: CommandRequest): Promise<CommandResult
   }
 }
 
-/** The command's first process dies with this one, however this one dies. */
-function start(request: CommandRequest): ChildProcess {
-  const argv = [...parentDeathPrefix(), ...request.argv]
-  return spawn(argv[0] ?? '', argv.slice(1), {
-    cwd: request.cwd,
-    env: { ...request.env, [MARK_VARIABLE]: request.mark },
+function start({ argv, cwd, env }: CommandRequest): ChildProcess {
+  return spawn(argv[0], argv.slice(1), {
+    cwd,
+    env,
     // A process group of its own, so that all of it can be ended at once.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-}
-
-let prefix: string[] | undefined
-
-function parentDeathPrefix(): string[] {
-  const setpriv = ['setpriv', '--pdeathsig', 'KILL', '--']
-  prefix ??= spawnSync('setpriv', [...setpriv.slice(1), 'true']).status === 0 ? setpriv : []
-  return prefix
 }
 
 function exitOf(child: ChildProcess): Promise<'exited'> {

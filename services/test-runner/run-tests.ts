@@ -1,22 +1,24 @@
+import { homedir } from 'node:os'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import type { Runner } from '../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../shared/contracts/tests.ts'
 import { crashPoint } from '../../shared/crash-point.ts'
 import type { RunFiles } from '../../shared/run-files.ts'
+import { chooseCommand } from './choose-command.ts'
 import type { TestCommand } from './command-line.ts'
 import type { CompletedTests, TestRunConfig } from './completed-tests.ts'
-import { discoverCommands, nodeRangeOf } from './discover.ts'
-import { testEnvironment } from './environment.ts'
+import { nodeRangeOf } from './discover.ts'
 import { expandGlobs } from './expand-globs.ts'
 import { shownOutput } from './output.ts'
-import { newMark } from './process-tree.ts'
-import { findProgram } from './programs.ts'
+import { prepareCommand } from './prepare-command.ts'
 import { readReport } from './read-report.ts'
-import { type CommandResult, runCommand } from './run-command.ts'
+import type { CommandResult } from './run-command.ts'
 import { runners } from './runners/all.ts'
 import { makeTestFolder, type TestFolder } from './test-folder.ts'
 import { timeLimit } from './time-limit.ts'
+import type { ToolchainRequest } from './toolchains/toolchain.ts'
+import { unusable } from './unusable.ts'
 import { judge, type Verdict } from './verdict.ts'
 import { workspaceFiles } from './workspace-files.ts'
 import { writeExtraFiles } from './write-extra-files.ts'
@@ -52,31 +54,31 @@ export async function runTests(
   config: TestRunConfig,
 ): Promise<CompletedTests | UnusableTests> {
   const { files, manifest, patch } = request
-  const folder = await makeTestFolder(config.home, files, manifest, patch)
+  const { sandbox, home } = config
+  const problem = await sandbox.problem()
+  if (problem) return unusable('no_sandbox', problem)
+  const folder = await makeTestFolder({ home, files, manifest, patch, sandbox })
   crashPoint('tests.copied')
   try {
-    await writeExtraFiles(folder.workspace, request.selection?.extraFiles ?? {})
+    await writeExtraFiles(folder.copy, request.selection?.extraFiles ?? {})
     // The base says which commands there are: a patch may not bring one of its own.
     const base = workspaceFiles(
       files.base,
       manifest.files.map((file) => file.path),
     )
-    const nodeRange = await nodeRangeOf(base)
-    const { pathEnv } = request
-    const env = await testEnvironment({ home: config.home, manifest, folder, pathEnv, nodeRange })
-    const found = await discoverCommands(base, env)
-    if (!found.found) return unusable('no_tests_found', found.problem)
-    const [first] = found.commands
-    const command = found.commands.find(
-      (each) => each.display === (request.command ?? first.display),
-    )
-    const commands = found.commands.map((each) => each.display)
-    if (!command) {
-      const offered = commands.join(', ')
-      return unusable('no_tests_found', `no test command ${request.command}; there is: ${offered}`)
+    const toolchainRequest = {
+      base: files.base,
+      manifest,
+      pathEnv: request.pathEnv,
+      nodeRange: await nodeRangeOf(base),
+      guarded: [homedir(), home, manifest.workspace],
+      goCache: folder.layout.goCache,
     }
-    const result = await runIn(folder, command, env, request, config)
-    return result.kind === 'completed' ? { ...result, commands } : result
+    const chosen = await chooseCommand(request.command, base, toolchainRequest)
+    if (chosen.kind === 'unusable') return chosen
+    const result = await runIn(folder, chosen.command, toolchainRequest, request, config)
+    if (result.kind === 'unusable') return result
+    return { ...result, commands: chosen.commands, sandboxed: sandbox.isSandbox }
   } finally {
     await folder.remove()
   }
@@ -85,33 +87,34 @@ export async function runTests(
 async function runIn(
   folder: TestFolder,
   command: TestCommand,
-  env: Record<string, string>,
+  toolchainRequest: ToolchainRequest,
   { manifest, selection, baselineMs, signal }: TestRunRequest,
   config: TestRunConfig,
 ): Promise<Verdict> {
-  const adapter = runners[command.runner]
-  const { reportFile } = folder
+  const { layout } = folder
+  const { reportFile, reporters } = layout
   const args = expandGlobs(command, manifest)
-  const [name, ...rest] = adapter.argv({ args, reportFile, files: selection?.files ?? null })
-  const program = await findProgram(name, env.PATH ?? '')
-  if (!program) {
-    return unusable('runner_missing', `${name} was not found: ${adapter.installHint}`)
-  }
-  const reportsOnStdout = command.runner === 'go'
+  const files = selection?.files ?? null
+  const argv = runners[command.runner].argv({ args, reportFile, reporters, files })
   const limit = timeLimit(config, baselineMs)
-  const started = performance.now()
-  const result = await runCommand({
-    argv: [program, ...rest],
-    cwd: folder.workspace,
-    env: { ...env, ...command.env },
-    mark: newMark(config.home),
+  const limits = {
     timeoutMs: limit.ms,
-    maxOutputBytes: config.ASTRA_TEST_OUTPUT_BYTES * (reportsOnStdout ? REPORT_ON_STDOUT : 1),
+    maxOutputBytes:
+      config.ASTRA_TEST_OUTPUT_BYTES * (command.runner === 'go' ? REPORT_ON_STDOUT : 1),
     signal,
-  })
-  const report = { ...result, file: await readReport(reportFile), root: folder.workspace }
-  const output = shownOutput(readable(command.runner, result), folder.workspace, reportFile)
+  }
+  const isOfBase = baselineMs === null && selection === null
+  const prepared = await prepareCommand(
+    { folder, manifest, command, argv, fillCaches: isOfBase, limits },
+    toolchainRequest,
+    config,
+  )
+  if (prepared.kind === 'unusable') return prepared
+  const started = performance.now()
+  const result = await config.sandbox.run({ ...prepared, ...limits })
   const ms = Math.round(performance.now() - started)
+  const report = { ...result, file: await readReport(folder.reportFile), root: layout.workspace }
+  const output = shownOutput(readable(command.runner, result), layout.workspace, reportFile)
   crashPoint('tests.finished')
   const verdict = judge({ command, report, end: result.end, ms, output, limit, config })
   return withTypeScriptHint(verdict, command, manifest)
@@ -129,8 +132,4 @@ function withTypeScriptHint(verdict: Verdict, command: TestCommand, manifest: Ma
   if (command.runner !== 'node' || !hasTypeScript) return verdict
   const hint = 'Node before 22.18 runs no tests in TypeScript: say "engines": {"node": ">=22.18"}'
   return { ...verdict, message: `${verdict.message}; ${hint} in package.json` }
-}
-
-function unusable(reason: UnusableTests['reason'], message: string): UnusableTests {
-  return { kind: 'unusable', reason, message, output: '' }
 }

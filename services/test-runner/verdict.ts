@@ -8,7 +8,7 @@ import type { CommandResult } from './run-command.ts'
 import { runners } from './runners/all.ts'
 import type { TimeLimit } from './time-limit.ts'
 
-export type Verdict = Omit<CompletedTests, 'commands'> | UnusableTests
+export type Verdict = Omit<CompletedTests, 'commands' | 'sandboxed'> | UnusableTests
 
 type Ended = {
   command: TestCommand
@@ -25,6 +25,8 @@ const MAX_MESSAGE = 16_000
 
 const NO_TESTS =
   /no tests? (found|files? found|ran|specified|to run)|could not find '|no test suite found|Ran 0 tests/i
+/** Exit codes of a program that starts others: it must not, or it is not there. */
+const CANNOT_START = new Set([126, 127])
 const MODULE_MISSING = /No module named '?(pytest)\b/
 
 /**
@@ -32,7 +34,7 @@ const MODULE_MISSING = /No module named '?(pytest)\b/
  * disagrees with the exit code, or that names no test proves nothing.
  */
 export function judge(ended: Ended): Verdict {
-  const { command, report, end, ms, output, limit, config } = ended
+  const { command, report, ms, output } = ended
   const { display, runner } = command
   const unusable = (reason: UnusableTests['reason'], message: string): UnusableTests => ({
     kind: 'unusable',
@@ -40,16 +42,8 @@ export function judge(ended: Ended): Verdict {
     message,
     output,
   })
-  if (end === 'timed_out') {
-    return unusable('tests_timed_out', `${display} was stopped after ${limit.text}`)
-  }
-  if (end === 'output_limit') {
-    const bytes = `${config.ASTRA_TEST_OUTPUT_BYTES} bytes (ASTRA_TEST_OUTPUT_BYTES)`
-    return unusable('tests_output_limit', `${display} was stopped: it printed more than ${bytes}`)
-  }
-  if (report.file === null && MODULE_MISSING.test(report.stderr)) {
-    return unusable('runner_missing', `pytest was not found: ${runners.pytest.installHint}`)
-  }
+  const early = stopped(ended) ?? notStarted(ended)
+  if (early) return unusable(early.reason, early.message)
   const parsed = runners[runner].parse(report)
   if (!parsed.readable) {
     return NO_TESTS.test(output)
@@ -71,9 +65,41 @@ export function judge(ended: Ended): Verdict {
     tests,
     exitCode,
     output: shown,
-    sandboxed: false,
     ms,
   }
+}
+
+type Doubt = Pick<UnusableTests, 'reason' | 'message'> | null
+
+function stopped({ command, end, limit, config }: Ended): Doubt {
+  const because = (why: string) => `${command.display} was stopped: it ${why}`
+  switch (end) {
+    case 'timed_out': {
+      const message = `${command.display} was stopped after ${limit.text}`
+      return { reason: 'tests_timed_out', message }
+    }
+    case 'output_limit': {
+      const bytes = `${config.ASTRA_TEST_OUTPUT_BYTES} bytes (ASTRA_TEST_OUTPUT_BYTES)`
+      return { reason: 'tests_output_limit', message: because(`printed more than ${bytes}`) }
+    }
+    case 'memory_limit': {
+      const held = `${config.ASTRA_TEST_MEMORY_MB} MB (ASTRA_TEST_MEMORY_MB)`
+      return { reason: 'tests_memory_limit', message: because(`held more than ${held}`) }
+    }
+    case 'exited':
+      return null
+  }
+}
+
+function notStarted({ command, report }: Ended): Doubt {
+  if (report.file !== null) return null
+  if (MODULE_MISSING.test(report.stderr)) {
+    const message = `pytest was not found: ${runners.pytest.installHint}`
+    return { reason: 'runner_missing', message }
+  }
+  if (!CANNOT_START.has(report.exitCode ?? 0) || !/^prlimit: /m.test(report.stderr)) return null
+  const why = `${report.stderr.trim()}: toolchains and dependencies have to be readable by others`
+  return { reason: 'runner_missing', message: `${command.display} did not start: ${why}` }
 }
 
 function doubtOf(
@@ -81,7 +107,7 @@ function doubtOf(
   { exitCode }: RawReport,
   output: string,
   display: string,
-): Pick<UnusableTests, 'reason' | 'message'> | null {
+): Doubt {
   const failed = tests.filter((test) => test.status === 'failed').length
   const ran = tests.filter((test) => test.status !== 'skipped').length
   if (exitCode === null) {

@@ -42,6 +42,8 @@ export const runReasonSchema = z.enum([
   'runner_missing',
   'tests_timed_out',
   'tests_output_limit',
+  'tests_memory_limit',
+  'no_sandbox',
   'tests_unreadable',
   'cancelled_by_user',
   'memory_gate',

@@ -9,6 +9,8 @@ export const unusableReasonSchema = z.enum([
   'runner_missing',
   'tests_timed_out',
   'tests_output_limit',
+  'tests_memory_limit',
+  'no_sandbox',
   'tests_unreadable',
 ])
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
@@ -42,6 +42,7 @@ afterAll(async () => {
 async function workspaceOf(name: string): Promise<string> {
   const workspace = join(folder, name)
   await mkdir(workspace)
+  await symlink(tests.nodeModules, join(workspace, 'node_modules'))
   for (const [path, text] of Object.entries(tests.project(name))) {
     await writeFile(join(workspace, path), text)
   }

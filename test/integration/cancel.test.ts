@@ -62,7 +62,7 @@ async function start(name: string): Promise<ServiceProcess> {
 
 /** A run whose tests begin and then linger. */
 async function testing(runId: string) {
-  await writeSnapshot(home, runId, tests.project(runId))
+  await writeSnapshot(home, runId, tests.project(runId), { links: tests.links })
   const payload = { run_id: runId, path_env: pathEnv, command: null }
   await producer.add('tests', 'baseline', payload, { jobId: runId })
 }
@@ -143,7 +143,7 @@ describe('cancelling a run', () => {
 
   /** Asks for a run whose tests linger. */
   async function ask(runId: string): Promise<void> {
-    await writeSnapshot(home, runId, tests.project(runId))
+    await writeSnapshot(home, runId, tests.project(runId), { links: tests.links })
     const live = { mode: 'live', approve_live_cost: true } as const
     await startRun(producer, { ...runRequest, ...live, run_id: runId, path_env: pathEnv })
   }

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,16 +6,17 @@ import { killAbandoned } from '../../services/test-runner/process-tree.ts'
 import { removeAbandonedFolders } from '../../services/test-runner/test-folder.ts'
 import { redisSocketPath } from '../../shared/config.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
+import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import { ask } from '../../shared/queue/ask.ts'
 import { connect } from '../../shared/queue/connection.ts'
 import { createProducer, flowJob, type Producer } from '../../shared/queue/producer.ts'
-import { loadTrustedKeys, receiptProblem } from '../../shared/receipt.ts'
+import { receiptProblem } from '../../shared/receipt.ts'
 import { runFiles, savePatch } from '../../shared/run-files.ts'
+import { type LingeringTests, listenToTests } from '../support/lingering-tests.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
-import { fixture, isInstalled, pathEnv, writeSnapshot } from '../support/test-runner.ts'
+import { fixture, pathEnv, writeSnapshot } from '../support/test-runner.ts'
 
-const hasSetpriv = isInstalled('setpriv', '--pdeathsig', 'KILL', 'true')
 const SOURCE = 'src/origins.mjs'
 
 let home = ''
@@ -24,9 +24,11 @@ let redis: TestRedis
 let producer: Producer
 let connection: ReturnType<typeof connect>
 let services: ServiceProcess[] = []
+let tests: LingeringTests
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'astra-home-'))
+  tests = await listenToTests(home)
   redis = await startRedis(redisSocketPath(home, process.env))
   connection = connect(redis.address)
   producer = createProducer(connection)
@@ -38,6 +40,7 @@ afterEach(async () => {
     }
   }
   services = []
+  await tests.close()
   await producer.close()
   connection.disconnect()
   await redis.stop()
@@ -96,74 +99,38 @@ describe('the test-runner', () => {
     expect(verdict.receipt.body.product_version).toBe(version)
   })
 
-  it.skipIf(!hasSetpriv)(
-    'is killed in a test run: another takes the job over, and no process of the first survives',
-    async () => {
-      await writeSnapshot(home, 'run-a', { 'a.test.mjs': hangsOnce(home) })
-      const first = await start()
-      await producer.add('tests', 'baseline', { ...asked, command: null }, { jobId: 'baseline-1' })
-      const pidFile = join(home, 'pids')
-      await expect
-        .poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), { timeout: 30_000 })
-        .toMatch(/\n$/)
-      const [runner = 0, test = 0, daemon = 0] = readFileSync(pidFile, 'utf8')
-        .split(' ')
-        .map(Number)
-      expect([runner, test, daemon].map(isAlive)).toEqual([true, true, true])
-      expect(await testFolders()).toHaveLength(1)
+  it('is killed in a test run: its tests and their daemons die with it, and another takes over', async () => {
+    await writeSnapshot(home, 'run-a', tests.projectWithDaemon('a'), { links: tests.links })
+    const first = await start()
+    await producer.add('tests', 'baseline', { ...asked, command: null }, { jobId: 'baseline-1' })
+    const test = await tests.begun(1, 'a')
+    const daemon = await tests.begun(1, 'daemon')
+    expect(await testFolders()).toHaveLength(1)
 
-      await first.end('SIGKILL')
-      // The first process of a command dies with the test-runner, before another one starts.
-      await expect.poll(() => isAlive(runner)).toBe(false)
+    await first.end('SIGKILL')
+    await Promise.all([test.gone, daemon.gone])
 
-      await start()
-      expect([test, daemon].map(isAlive)).toEqual([false, false])
-      const result = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 45_000 })
-      expect(result).toMatchObject({ kind: 'green', passed: 1 })
-      expect(await testFolders()).toEqual([])
-    },
-    100_000,
-  )
+    await start()
+    const again = await tests.begun(2, 'a')
+    again.release()
+    const result = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 45_000 })
+    expect(result).toMatchObject({ kind: 'green', passed: 2 })
+    expect(await testFolders()).toEqual([])
+  }, 100_000)
 
   it('ends on SIGTERM with its tests, and hands the job back', async () => {
-    await writeSnapshot(home, 'run-a', { 'a.test.mjs': hangsOnce(home) })
+    await writeSnapshot(home, 'run-a', tests.projectWithDaemon('a'), { links: tests.links })
     const service = await start()
     await producer.add('tests', 'baseline', { ...asked, command: null }, { jobId: 'baseline-1' })
-    const pidFile = join(home, 'pids')
-    await expect
-      .poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), { timeout: 30_000 })
-      .toMatch(/\n$/)
-    const pids = readFileSync(pidFile, 'utf8').trim().split(' ').map(Number)
+    const test = await tests.begun(1, 'a')
+    const daemon = await tests.begun(1, 'daemon')
     expect(await service.end('SIGTERM')).toBe(0)
-    expect(pids.filter(isAlive)).toEqual([])
+    await Promise.all([test.gone, daemon.gone])
     expect(await testFolders()).toEqual([])
     const job = await producer.queue('tests').getJob('baseline-1')
     expect(await job?.getState()).toBeOneOf(['delayed', 'waiting', 'active'])
   })
 })
-
-/** A test that leaves a daemon and hangs in its first run, and passes in the next. */
-function hangsOnce(folder: string): string {
-  return `
-    import { spawn } from 'node:child_process'
-    import { existsSync, renameSync, writeFileSync } from 'node:fs'
-    import { test } from 'node:test'
-    const pids = ${JSON.stringify(join(folder, 'pids'))}
-    test('a', async () => {
-      if (existsSync(pids)) return
-      const daemon = spawn('sleep', ['3600'], { detached: true, stdio: 'ignore' })
-      writeFileSync(pids + '.tmp', [process.ppid, process.pid, daemon.pid].join(' ') + '\\n')
-      renameSync(pids + '.tmp', pids)
-      await new Promise((resolve) => setTimeout(resolve, 3_600_000))
-    })
-  `
-}
-
-/** False for a process that is gone and for a zombie that nobody waited for yet. */
-function isAlive(pid: number): boolean {
-  if (!existsSync(`/proc/${pid}/stat`)) return false
-  return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-}
 
 async function testFolders(): Promise<string[]> {
   const start = `astra-test-${sha256(home).slice(0, 12)}-`

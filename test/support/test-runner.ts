@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { baseline } from '../../services/test-runner/baseline.ts'
 import { run } from '../../services/test-runner/run.ts'
+import { chooseSandbox, UNSAFE_FLAG } from '../../services/test-runner/sandbox/choose-sandbox.ts'
 import { verify } from '../../services/test-runner/verify.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
-import { loadSigningKey } from '../../shared/receipt.ts'
 import { runFiles, savePatch, writeFileAtomic } from '../../shared/run-files.ts'
 import { userPath } from '../../shared/user-path.ts'
 
@@ -30,6 +30,10 @@ type Options = {
   outputBytes?: number
   path?: string
   workspace?: string
+  memoryMb?: number
+  diskMb?: number
+  processes?: number
+  unsandboxed?: boolean
 }
 
 /** The files of a fixture workspace. */
@@ -48,6 +52,11 @@ export async function fixture(name: string): Promise<Contents> {
 export async function makeRun(contents: Contents, options: Options = {}) {
   const home = await mkdtemp(join(tmpdir(), 'astra-home-'))
   const run_id = 'run-under-test'
+  const limits = {
+    ASTRA_TEST_MEMORY_MB: options.memoryMb ?? 2048,
+    ASTRA_TEST_DISK_MB: options.diskMb ?? 512,
+    ASTRA_TEST_PROCESSES: options.processes ?? 512,
+  }
   const files = runFiles(home, run_id)
   await writeSnapshot(home, run_id, contents, options)
   const deps = {
@@ -55,8 +64,9 @@ export async function makeRun(contents: Contents, options: Options = {}) {
       home,
       ASTRA_TEST_SECONDS: options.seconds ?? 50,
       ASTRA_TEST_OUTPUT_BYTES: options.outputBytes ?? 1_000_000,
+      ...limits,
+      sandbox: chooseSandbox({ home, ...limits }, options.unsandboxed ? [UNSAFE_FLAG] : []),
     },
-    signingKey: loadSigningKey(home),
     productVersion: '0.0.0-test',
     signal: new AbortController().signal,
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { discoverCommands, nodeRangeOf } from '../../services/test-runner/discover.ts'
+import { pythonToolchain } from '../../services/test-runner/toolchains/python.ts'
 import { workspaceFiles } from '../../services/test-runner/workspace-files.ts'
 import { hasPytest, pathEnv } from '../support/test-runner.ts'
 
@@ -20,7 +21,20 @@ async function workspace(contents: Record<string, string>) {
 }
 
 async function commandsOf(contents: Record<string, string>, path = pathEnv) {
-  const found = await discoverCommands(await workspace(contents), { PATH: path })
+  const files = await workspace(contents)
+  const manifest = { workspace: files.root, files: [], links: [] }
+  const request = {
+    base: files.root,
+    manifest,
+    pathEnv: path,
+    nodeRange: null,
+    guarded: [],
+    goCache: '',
+  }
+  const found = await discoverCommands(
+    files,
+    async () => (await pythonToolchain(request)).hasPytest,
+  )
   return found.found ? found.commands.map((command) => command.display) : found.problem
 }
 

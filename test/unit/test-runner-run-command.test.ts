@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   isAbandoned,
   killAbandoned,
+  killTree,
   MARK_VARIABLE,
   newMark,
   ownerOf,
@@ -22,11 +23,12 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }))
 
 function request(code: string, changes: Partial<CommandRequest> = {}): CommandRequest {
+  const mark = newMark(home)
   return {
     argv: [process.execPath, '-e', code],
     cwd: home,
-    env: { PATH: process.env.PATH ?? '' },
-    mark: newMark(home),
+    env: { PATH: process.env.PATH ?? '', [MARK_VARIABLE]: mark },
+    stop: (pid) => killTree(pid, mark),
     timeoutMs: 50_000,
     maxOutputBytes: 100_000,
     signal: new AbortController().signal,
@@ -59,11 +61,10 @@ describe('runCommand', () => {
   })
 
   it('gives the command its own environment and nothing else', async () => {
-    const mark = newMark(home)
     const result = await runCommand(
-      request('console.log(JSON.stringify(process.env))', { env: { A: '1' }, mark }),
+      request('console.log(JSON.stringify(process.env))', { env: { A: '1' } }),
     )
-    expect(JSON.parse(result.stdout)).toEqual({ A: '1', [MARK_VARIABLE]: mark })
+    expect(JSON.parse(result.stdout)).toEqual({ A: '1' })
   })
 
   it('stops a command that never ends', async () => {

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { goCacheFolder } from '../../services/test-runner/environment.ts'
+import { goCacheFolder } from '../../services/test-runner/sandbox/folders.ts'
+import { CACHE_UID } from '../../services/test-runner/sandbox/uids.ts'
 import { productRoot } from '../../shared/config.ts'
 import { outcomeLine } from '../../shared/contracts/receipt.ts'
-import { loadTrustedKeys, receiptProblem } from '../../shared/receipt.ts'
+import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
+import { receiptProblem } from '../../shared/receipt.ts'
 import {
   fixture,
   hasCargo,
@@ -203,9 +205,10 @@ describe('vitest', () => {
 async function useWarmGoCache(run: TestedRun) {
   const cache = execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim()
   await mkdir(cache, { recursive: true })
-  const ours = goCacheFolder(run.home, '/home/ann/shop')
+  const ours = goCacheFolder(run.home, '/home/ann/shop', true)
   await mkdir(dirname(ours), { recursive: true })
-  await symlink(cache, ours)
+  execFileSync('cp', ['-a', cache, ours])
+  if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${CACHE_UID}`, ours])
 }
 
 describe('go test', () => {
@@ -283,6 +286,8 @@ describe('a runner that is not there', () => {
   it.skipIf(!hasPython)('is pytest in a virtual environment without it', async () => {
     const venv = await mkdtemp(join(tmpdir(), 'astra-venv-'))
     execFileSync('python3', ['-m', 'venv', '--without-pip', venv])
+    // The sandbox of a test-runner that was started as root has another uid.
+    await chmod(venv, 0o755)
     try {
       const links = [{ path: '.venv', target: venv }]
       tested = await makeRun({ 'tests/test_a.py': 'def test_a(): pass' }, { links })

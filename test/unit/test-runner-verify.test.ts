@@ -2,13 +2,13 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lt } from 'semver'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { nodeVersionOn } from '../../services/test-runner/programs.ts'
+import { nodeOn } from '../../services/test-runner/toolchains/node.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import { patchHash } from '../../shared/contracts/patch.ts'
 import { fixture, hasPytest, makeRun, pathEnv, type TestedRun } from '../support/test-runner.ts'
 
 /** The Node of the person who runs these tests; it may be older than ours. */
-const hasOldNode = lt((await nodeVersionOn(pathEnv)) ?? '99.0.0', '22.18.0')
+const hasOldNode = lt((await nodeOn(pathEnv))?.version ?? '99.0.0', '22.18.0')
 
 const SOURCE = 'src/origins.mjs'
 const TEST = 'test/origins.test.mjs'
@@ -42,7 +42,7 @@ describe('verify', () => {
       command: NODE,
       patch: patchHash({ files: [{ path: SOURCE, before: sha256(source), after: mended }] }),
       results: { b1: { passed: 3, failed: 6, exit_code: 1 }, p1: { passed: 8, exit_code: 0 } },
-      sandboxed: false,
+      sandboxed: true,
       product_version: '0.0.0-test',
     })
     expect(result.receipt.body.targets).toEqual(result.failing_before)

@@ -13,8 +13,6 @@ import {
 } from '../report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
-const reporter = pathToFileURL(join(import.meta.dirname, 'node-reporter.mjs')).href
-
 const lineSchema = z.object({
   file: z.string(),
   suites: z.array(z.string().nullable()),
@@ -31,12 +29,12 @@ const endSchema = z.object({ end: z.literal(true) })
 
 export const nodeRunner: TestRunnerAdapter = {
   installHint: 'install Node.js, see https://nodejs.org',
-  argv: ({ args, reportFile }) => [
+  argv: ({ args, reportFile, reporters }) => [
     'node',
     '--test',
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
-    `--test-reporter=${reporter}`,
+    `--test-reporter=${pathToFileURL(join(reporters, 'node-reporter.mjs')).href}`,
     `--test-reporter-destination=${reportFile}`,
     ...args,
   ],

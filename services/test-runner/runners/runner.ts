@@ -4,12 +4,14 @@ import type { ParsedReport, RawReport } from '../report.ts'
 export type TestRunnerAdapter = {
   /**
    * The command that runs the tests and writes its report to `reportFile`: a program by name, found
-   * on the PATH of the tests' environment, and its arguments. `args` are the workspace's own;
-   * `files` are those to run instead of all that the command names (of Go: packages), or null.
+   * on the PATH of the tests' environment, and its arguments. `args` are the workspace's own,
+   * `reporters` is the folder of our own reporters as the tests see it, and `files` are those to run
+   * instead of all that the command names (of Go: packages), or null.
    */
   argv(input: {
     args: readonly string[]
     reportFile: string
+    reporters: string
     files: readonly string[] | null
   }): readonly [string, ...string[]]
   /** Tolerant of anything: what is not a report of this runner is unreadable, never an exception. */

@@ -13,8 +13,6 @@ import {
 } from '../report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
-const module = join(import.meta.dirname, 'unittest_report.py')
-
 const FAILED_IMPORT = 'unittest.loader._FailedTest.'
 
 const lineSchema = z.object({
@@ -27,7 +25,12 @@ const endSchema = z.object({ end: z.literal(true) })
 
 export const unittestRunner: TestRunnerAdapter = {
   installHint: 'install Python 3, see https://www.python.org',
-  argv: ({ args, reportFile }) => ['python', module, reportFile, ...args],
+  argv: ({ args, reportFile, reporters }) => [
+    'python',
+    join(reporters, 'unittest_report.py'),
+    reportFile,
+    ...args,
+  ],
   parse,
 }
 

@@ -1,0 +1,118 @@
+import type { Env } from '../toolchains/toolchain.ts'
+import type { Mount } from './sandbox.ts'
+import { systemMounts } from './system-mounts.ts'
+
+export type BwrapRequest = {
+  argv: readonly [string, ...string[]]
+  env: Env
+  /** Where the copy is seen: a file system of its own, filled from `copy` before the command. */
+  workspace: string
+  copy: Mount
+  mounts: readonly Mount[]
+  /** Bytes. */
+  size: { workspace: number; temporary: number; file: number }
+  /** The most processes and threads at once. */
+  processes: number
+  /** Given up for another, when started as root. */
+  uid: number | null
+  cgroup: string | null
+  /** An empty folder for mounts of root's; null when nothing has to be staged. */
+  stage: string | null
+}
+
+const OPEN_FILES = 4096
+const SHARED_MEMORY_BYTES = 256_000_000
+
+/** Runs inside, before the command: as it is part of a test run, it costs the tests' own limits. */
+const FILL = `
+cp -a "$1/." . && mkdir -p "$HOME" || exit 125
+limit=$2
+shift 2
+exec prlimit --nproc="$limit" -- "$@"`
+
+/**
+ * Runs as root in a mount namespace of its own: puts what the tests may see where another uid can
+ * reach it, wherever it lies, then gives up root for good. Nothing of it is seen outside.
+ */
+const STAGE = `
+set -e
+cgroup=$1
+stage=$2
+owner=$3
+shift 3
+if [ -n "$cgroup" ]; then echo $$ > "$cgroup/cgroup.procs"; fi
+chown -hR "$owner" "$1"
+mount -t tmpfs -o mode=0755,size=1m astra-stage "$stage"
+n=0
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then mkdir "$stage/$n"; else : > "$stage/$n"; fi
+  mount --bind "$1" "$stage/$n"
+  n=$((n + 1))
+  shift
+done
+shift
+exec "$@"`
+
+/** The whole command line of a sandboxed command; its environment holds nothing but a PATH. */
+export function bwrapCommand(request: BwrapRequest): [string, ...string[]] {
+  const { uid, stage, cgroup } = request
+  if (uid === null || stage === null) return [...DIES_WITH_PARENT, ...limited(request, request)]
+  const shown = [request.copy, ...request.mounts]
+  const staged = shown.map((mount, index) => ({ ...mount, source: `${stage}/${index}` }))
+  const [copy, ...mounts] = staged
+  if (!copy) throw new Error('nothing to stage')
+  const owner = `${uid}:${uid}`
+  const script = ['sh', '-c', STAGE, 'sh', cgroup ?? '', stage, owner]
+  const sources = shown.map((mount) => mount.source)
+  const drop = ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups']
+  return [
+    ...DIES_WITH_PARENT,
+    ...['unshare', '--mount', '--propagation', 'private', '--'],
+    ...[...script, ...sources, '--', ...drop, '--', ...limited(request, { copy, mounts })],
+  ]
+}
+
+/** Until bwrap says the same of itself. */
+const DIES_WITH_PARENT: [string, ...string[]] = ['setpriv', '--pdeathsig', 'KILL', '--']
+
+type Shown = { copy: Mount; mounts: readonly Mount[] }
+
+function limited(request: BwrapRequest, shown: Shown): string[] {
+  const { size } = request
+  const limits = [`--fsize=${size.file}`, `--nofile=${OPEN_FILES}`, '--core=0']
+  return ['prlimit', ...limits, '--', 'bwrap', ...profile(request, shown)]
+}
+
+function profile(request: BwrapRequest, { copy, mounts }: Shown): string[] {
+  const { workspace, size, env, argv, processes } = request
+  const folders: Place[] = [
+    { target: '/tmp', args: ['--perms', '1777', '--size', `${size.temporary}`, '--tmpfs', '/tmp'] },
+    {
+      target: '/dev/shm',
+      args: ['--perms', '1777', '--size', `${SHARED_MEMORY_BYTES}`, '--tmpfs', '/dev/shm'],
+    },
+    { target: workspace, args: ['--size', `${size.workspace}`, '--tmpfs', workspace] },
+    ...[copy, ...mounts].map(({ source, target, writable }) => ({
+      target,
+      args: [writable ? '--bind' : '--ro-bind', source, target],
+    })),
+  ]
+  return [
+    ...['--unshare-user', '--unshare-all', '--disable-userns', '--cap-drop', 'ALL'],
+    ...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--clearenv'],
+    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...systemMounts(),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...inOrder(folders).flatMap((place) => place.args),
+    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', workspace, '--'],
+    ...['sh', '-c', FILL, 'sh', copy.target, `${processes}`, ...argv],
+  ]
+}
+
+type Place = { target: string; args: string[] }
+
+/** A folder before what is mounted in it. */
+function inOrder(places: readonly Place[]): Place[] {
+  const depth = ({ target }: Place) => target.split('/').length
+  return [...places].sort((a, b) => depth(a) - depth(b))
+}

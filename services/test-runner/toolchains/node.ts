@@ -1,0 +1,53 @@
+import { basename, dirname, join } from 'node:path'
+import { satisfies } from 'semver'
+import { z } from 'zod'
+import { findProgram, probe } from '../programs.ts'
+import {
+  exists,
+  isSystemPath,
+  isTooWide,
+  type Toolchain,
+  type ToolchainRequest,
+  withoutWorkspace,
+} from './toolchain.ts'
+
+const answerSchema = z.tuple([z.string(), z.string()])
+type Node = { version: string; program: string }
+
+/**
+ * The person's Node, unless the workspace excludes it and allows ours. A version manager's shim is
+ * asked for the program behind it.
+ */
+export async function nodeToolchain(request: ToolchainRequest): Promise<Toolchain> {
+  const theirs = await nodeOn(withoutWorkspace(request))
+  const ours = { version: process.version, program: process.execPath }
+  const { nodeRange: range } = request
+  const isAllowed = (node: Node | null) =>
+    node !== null && (range === null || satisfies(node.version, range))
+  const node = !isAllowed(theirs) && range !== null && isAllowed(ours) ? ours : theirs
+  if (!node) return { folders: [], env: {}, places: [] }
+  const places = await placesOf(node.program, request.guarded)
+  return { folders: [dirname(node.program)], env: {}, places }
+}
+
+/** The first Node on a PATH, or null. */
+export async function nodeOn(path: string): Promise<Node | null> {
+  const program = await findProgram('node', path)
+  const question = 'JSON.stringify([process.version, process.execPath])'
+  const answer = program && (await probe(program, ['-p', question], { PATH: path }))
+  if (!answer) return null
+  const [version, real] = answerSchema.parse(JSON.parse(answer))
+  return { version, program: real }
+}
+
+/** The whole installation when the program stands in one, else the program alone. */
+async function placesOf(program: string, guarded: readonly string[]): Promise<string[]> {
+  if (isSystemPath(program)) return []
+  const prefix = dirname(dirname(program))
+  const isInstallation =
+    basename(dirname(program)) === 'bin' &&
+    !isTooWide(prefix, guarded) &&
+    ((await exists(join(prefix, 'lib', 'node_modules'))) ||
+      (await exists(join(prefix, 'include', 'node'))))
+  return [isInstallation ? prefix : program]
+}
