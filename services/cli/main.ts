@@ -13,6 +13,7 @@ import { addRunsCommand } from './commands/runs.ts'
 import { addSmokeCommand } from './commands/smoke.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addUpCommand } from './commands/up.ts'
+import { addVerifyCommand } from './commands/verify.ts'
 import { addWatchCommand } from './commands/watch.ts'
 import { createContext } from './context.ts'
 import { onInterrupt } from './interrupt.ts'
@@ -30,6 +31,7 @@ for (const add of [
   addFixCommand,
   addEnqueueCommand,
   addApplyCommand,
+  addVerifyCommand,
   addStatusCommand,
   addRunsCommand,
   addWatchCommand,

@@ -54,7 +54,7 @@ async function contentsOf(
   const result = applyHunks(source === null ? '' : await readText(source, base), hunks)
   if (!result.ok) {
     throw new UsageError(`the patch does not fit ${name}: hunk ${result.hunk} of ${hunks.length}`, {
-      hint: 'each line has to stand where the hunk says: was it made from this very workspace?',
+      hint: 'the workspace has to be as it was before the patch, line by line',
     })
   }
   if (to === null && result.text !== '') throw fault(name, 'is deleted, but not with all its lines')
@@ -89,7 +89,8 @@ export function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-function checkPath(path: string): void {
+/** Throws UsageError for a path that is not below the workspace. */
+export function checkPath(path: string): void {
   const parts = path.split('/')
   if (path.includes('\0') || parts.some((part) => ['', '.', '..'].includes(part))) {
     throw fault(path, 'leaves the workspace: the patch is refused')

@@ -9,6 +9,7 @@ import {
   runPrioritySchema,
 } from '../../shared/contracts/run.ts'
 import type { FixOrder } from './fix-workspace.ts'
+import { isScratchId } from './scratch-run.ts'
 
 export const DEFAULT_PROMPT =
   'Tests of this project fail. Find the cause, repair the source and leave the tests as they are. ' +
@@ -100,6 +101,9 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 export function runId(text: string): string {
   if (text.startsWith(SMOKE_SESSION_PREFIX)) {
     throw new InvalidArgumentError(`"${SMOKE_SESSION_PREFIX}" begins the names of smoke tests.`)
+  }
+  if (isScratchId(text)) {
+    throw new InvalidArgumentError('Such names are those of verifications.')
   }
   const parsed = runIdSchema.safeParse(text)
   if (parsed.success) return parsed.data

@@ -49,6 +49,21 @@ describe('wrong usage ends with code 2, one line that names the fault, and nothi
     ['the status of no run', ['status'], /missing required argument 'run'/],
     ['the status of a bad run id', ['status', 'a/b'], /a run id is 1 to 64 letters/],
     ['a smoke test of no record', ['smoke', 'verify'], /--memory-id/],
+    ['a proof of nothing', ['verify'], /missing required argument 'run-or-workspace'/],
+    ['a proof of a path', ['verify', './project'], /no run id\n.*--patch FILE/],
+    ['a patch that is missing', ['verify', '--patch', 'no.patch', '.'], /cannot read .*no\.patch/],
+    ['an empty patch', ['verify', '--patch', '/dev/null', '.'], /there is no patch in \/dev\/null/],
+    ['a patch on nothing', ['verify', '--patch', 'x.patch', 'nowhere'], /there is no folder/],
+    [
+      'a patch that does not fit',
+      ['verify', '--patch', 'x.patch', 'old'],
+      /fit a\.js: hunk 1 of 1/,
+    ],
+    [
+      'a receipt nowhere',
+      ['verify', 'mine', '--receipt', 'no/r.json'],
+      /cannot write .*no\/r\.json/,
+    ],
     ['one session only', ['experiment', '--sessions', '1'], /whole number from 2 to 50/],
     [
       'a result file without a folder',
@@ -59,12 +74,16 @@ describe('wrong usage ends with code 2, one line that names the fault, and nothi
   it.each(cases)('%s', async (_title, args, message) => {
     mkdirSync(join(home, 'empty'))
     writeFileSync(join(home, 'file.txt'), '')
+    mkdirSync(join(home, 'old'))
+    writeFileSync(join(home, 'old', 'a.js'), 'one')
+    writeFileSync(join(home, 'x.patch'), '--- a/a.js\n+++ b/a.js\n@@ -1 +1 @@\n-two\n+three\n')
     const { code, stderr } = await astra(args)
     expect(stderr).toMatch(/^astra: /m)
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/^\s+at /m)
     expect(code).toBe(2)
-    expect(existsSync(join(home, 'astra', 'runs'))).toBe(false)
+    const runs = join(home, 'astra', 'runs')
+    expect(existsSync(runs) ? readdirSync(runs) : []).toEqual([])
   })
 
   it('a bad setting is named, and help works all the same', async () => {
