@@ -79,9 +79,12 @@ describe('while services are up', () => {
   it('memory lists, shows, finds and deletes what runs have stored', async () => {
     const { records, total } = await json(['memory', 'list'])
     expect(total).toBe(3)
-    const [{ memory_id }] = records
+    const [{ memory_id, proved }] = records
+    expect(proved).toBe(true)
     const record = await json(['memory', 'show', memory_id])
     expect(record).toMatchObject({ memory_id, outcome: 'node passed with exit code 0' })
+    expect(record.receipt.body.targets).toEqual(record.failing_tests)
+    expect(record.unproved).toBeNull()
     expect(record.receipt.body.targets.length).toBeGreaterThan(0)
     expect(record.diff).toContain('--- a/')
     const { matches } = await json(['memory', 'search', record.symptom])
@@ -89,6 +92,23 @@ describe('while services are up', () => {
     expect(await json(['memory', 'delete', memory_id])).toMatchObject({ deleted: true })
     expect((await json(['memory', 'list'])).total).toBe(2)
     await json(['memory', 'show', memory_id], 2)
+  })
+
+  it('memory verify ends with 0 while all is proved, and with 3 once a key is distrusted', async () => {
+    const proved = { checked: 2, proved: 2, unproved: {}, records: [] }
+    expect(await json(['memory', 'verify'])).toEqual(proved)
+    const { previous } = await json(['keys', 'rotate'])
+    expect(await json(['memory', 'verify'])).toEqual(proved)
+    await json(['keys', 'distrust', previous])
+    const after = await json(['memory', 'verify', '--limit', '1'], 3)
+    expect(after).toMatchObject({ checked: 2, proved: 0, unproved: { untrusted_key: 2 } })
+    const [{ memory_id, session_id }] = after.records
+    const { stdout } = await astra.cli(['memory', 'verify', '--limit', '1'])
+    expect(stdout).toMatch(new RegExp(`^${memory_id}  ${session_id}  .*not trusted here$`, 'm'))
+    expect(stdout).toContain('0 of 2 records are proved')
+    const shown = await astra.cli(['memory', 'show', memory_id])
+    expect(shown.stdout).toMatch(/^proof +none, unproved: .*not trusted here$/m)
+    expect((await astra.cli(['memory', 'list'])).stdout.match(/ unproved /g)).toHaveLength(2)
   })
 
   it('a run id that exists is refused, and the run that has it is not touched', async () => {
