@@ -49,7 +49,7 @@ async function makeFolder(path: string): Promise<void> {
 
 /** What is behind a name, when it could be opened. */
 export type RegularFile =
-  | { kind: 'file'; bytes: Buffer; mode: number }
+  | { kind: 'file'; bytes: Buffer; mode: number; uid: number; gid: number }
   | { kind: 'too_large'; size: number }
   | { kind: 'no_regular_file' }
 
@@ -72,7 +72,7 @@ export async function readRegularFile(
       if (stats.size > maxBytes) return { kind: 'too_large', size: stats.size }
       const bytes = await readAll(handle, stats.size, maxBytes)
       if (bytes.length > maxBytes) return { kind: 'too_large', size: bytes.length }
-      return { kind: 'file', bytes, mode: stats.mode & 0o777 }
+      return { kind: 'file', bytes, mode: stats.mode & 0o777, uid: stats.uid, gid: stats.gid }
     } finally {
       await handle.close()
     }

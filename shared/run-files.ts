@@ -23,7 +23,10 @@ export function runFiles(home: string, runId: string) {
 
 export type RunFiles = ReturnType<typeof runFiles>
 
-/** Writes a file so that a reader sees all of it or none. */
+/**
+ * Writes a file so that a reader sees all of it or none. A kill in between leaves a `.tmp` beside it,
+ * which nothing ever reads: files are asked for by their whole names, and go with their folder.
+ */
 export async function writeFileAtomic(path: string, data: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`

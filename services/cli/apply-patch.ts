@@ -1,14 +1,8 @@
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import { AstraError } from '../../shared/errors.ts'
-import {
-  type Current,
-  putBack,
-  readCurrent,
-  replaceFile,
-  tidyBeside,
-  writeBeside,
-} from './replace-file.ts'
+import { removeLeftovers } from './apply-leftovers.ts'
+import { type Current, putBack, readCurrent, replaceFile, writeBeside } from './replace-file.ts'
 
 /**
  * `changed` names the files that are neither what the patch was made from nor what it makes, `done`
@@ -20,8 +14,6 @@ type PatchFile = Patch['files'][number]
 /** A file that is still to be written, with what is there now. */
 type Step = { file: PatchFile; parts: string[]; current: Current; temporary: string | null }
 
-const NEW_FILE_MODE = 0o644
-
 /**
  * Applies a patch to a workspace as a whole or not at all: when any file changed since the snapshot,
  * nothing is written. A file that already is what the patch makes of it counts as done, so a second
@@ -32,11 +24,14 @@ export async function applyPatch(workspace: string, patch: Patch): Promise<Apply
   const steps: Step[] = []
   const changed: string[] = []
   const done: string[] = []
+  const bad = patch.files.find((file) => !isPlainPath(file.path))
+  if (bad) throw new Error(`the patch names a path outside: ${bad.path}`)
+  await removeLeftovers(
+    workspace,
+    patch.files.map((file) => file.path.split('/')),
+  )
   for (const file of patch.files) {
-    if (!isPlainPath(file.path)) throw new Error(`the patch names a path outside: ${file.path}`)
-    const parts = file.path.split('/')
-    await tidyBeside(workspace, parts)
-    const step = await check(workspace, file, parts)
+    const step = await check(workspace, file)
     if (step === 'changed') changed.push(file.path)
     else if (step === 'done') done.push(file.path)
     else steps.push(step)
@@ -55,11 +50,8 @@ export function isPlainPath(path: string): boolean {
   )
 }
 
-async function check(
-  workspace: string,
-  file: PatchFile,
-  parts: string[],
-): Promise<Step | 'changed' | 'done'> {
+async function check(workspace: string, file: PatchFile): Promise<Step | 'changed' | 'done'> {
+  const parts = file.path.split('/')
   const current = await readCurrent(workspace, parts)
   if (current === 'other') return 'changed'
   const hash = current && sha256(current.bytes)
@@ -75,10 +67,9 @@ async function writeAll(workspace: string, steps: Step[]): Promise<void> {
     for (const step of steps) {
       const { file, parts, current } = step
       if (file.after === null) continue
-      const content = { data: file.after, mode: current?.mode ?? NEW_FILE_MODE }
       // Only a new file may need a new folder: one that went away meanwhile is not made again.
-      const create = current === null
-      step.temporary = await writeBeside(workspace, parts, content, { create })
+      const options = { like: current, create: current === null }
+      step.temporary = await writeBeside(workspace, parts, file.after, options)
     }
     for (const step of steps) {
       await replaceFile(workspace, step.parts, step.current, step.temporary)
@@ -86,7 +77,10 @@ async function writeAll(workspace: string, steps: Step[]): Promise<void> {
     }
   } catch (error) {
     const stuck = await putAllBack(workspace, replaced)
-    for (const { parts } of steps) await tidyBeside(workspace, parts).catch(() => {})
+    await removeLeftovers(
+      workspace,
+      steps.map((step) => step.parts),
+    ).catch(() => {})
     if (stuck.length === 0) throw error
     throw new AstraError('half_applied', `could not put back ${stuck.join(', ')}`, {
       hint: 'the other files are as they were; apply the run again when they can be written',

@@ -1,6 +1,7 @@
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import type { GitFolder } from './git-folder.ts'
+import { readPersonalExcludes } from './personal-excludes.ts'
 import { readSettingsFile } from './settings-file.ts'
 
 /**
@@ -16,6 +17,8 @@ export async function rulesAbove(workspace: string, git: GitFolder | null): Prom
   const none = { root: workspace, matcher: newMatcher() }
   if (!git) return none
   let rules: IgnoreRules = { root: git.root, matcher: newMatcher() }
+  // From the weakest to the strongest: the last match decides.
+  rules.matcher.add(linesIn(await readPersonalExcludes()))
   rules.matcher.add(await linesOf(join(git.commonDir, 'info'), 'exclude'))
   for (const folder of foldersBetween(git.root, workspace)) {
     rules = await withIgnoreFile(rules, folder)
@@ -62,6 +65,9 @@ function foldersBetween(root: string, workspace: string): string[] {
 }
 
 async function linesOf(folder: string, name: string): Promise<string[]> {
-  const text = await readSettingsFile(folder, name)
+  return linesIn(await readSettingsFile(folder, name))
+}
+
+function linesIn(text: string | null): string[] {
   return text === null ? [] : text.replace(/^\uFEFF/, '').split(/\r?\n/)
 }

@@ -1,10 +1,15 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inFolder, readRegularFile } from '../../shared/confined-folder.ts'
-import { removeLeftovers, temporaryName } from './apply-leftovers.ts'
+import { temporaryName } from './apply-leftovers.ts'
 
 /** What is at a path of the workspace; null for nothing. */
-export type Current = { bytes: Buffer; mode: number } | null
+export type Current = ({ bytes: Buffer } & Attributes) | null
+
+/** What a new content takes over from the file that it replaces. */
+type Attributes = { mode: number; uid: number; gid: number }
+
+const NEW_FILE_MODE = 0o644
 
 /** No file of a snapshot is larger than a part of this. */
 const MAX_BYTES = 100_000_000
@@ -29,8 +34,8 @@ export async function readCurrent(
 export async function writeBeside(
   workspace: string,
   parts: readonly string[],
-  content: { data: string | Buffer; mode: number },
-  options: { create: boolean },
+  data: string | Buffer,
+  { like, create }: { like: Attributes | null; create: boolean },
 ): Promise<string> {
   const temporary = temporaryName(parts.at(-1) ?? '')
   await inFolder(
@@ -40,14 +45,15 @@ export async function writeBeside(
       // `wx` takes no name that is there, not even a link.
       const file = await open(join(folder, temporary), 'wx')
       try {
-        await file.writeFile(content.data)
-        await file.chmod(content.mode)
+        await file.writeFile(data)
+        if (like) await keepOwner(file, like)
+        await file.chmod(like?.mode ?? NEW_FILE_MODE)
         await file.sync()
       } finally {
         await file.close()
       }
     },
-    options,
+    { create },
   )
   return temporary
 }
@@ -78,8 +84,8 @@ export async function putBack(
   parts: readonly string[],
   before: Current,
 ): Promise<void> {
-  const content = before && { data: before.bytes, mode: before.mode }
-  const temporary = content && (await writeBeside(workspace, parts, content, { create: true }))
+  const options = { like: before, create: true }
+  const temporary = before && (await writeBeside(workspace, parts, before.bytes, options))
   await inFolder(workspace, parts.slice(0, -1), async (folder) => {
     const target = join(folder, parts.at(-1) ?? '')
     if (temporary === null) await rm(target, { force: true })
@@ -87,18 +93,9 @@ export async function putBack(
   })
 }
 
-/** Removes what a call that was killed left beside the file. */
-export async function tidyBeside(workspace: string, parts: readonly string[]): Promise<void> {
-  try {
-    await inFolder(workspace, parts.slice(0, -1), (folder) =>
-      removeLeftovers(folder, parts.at(-1) ?? ''),
-    )
-  } catch (error) {
-    // No such folder, then nothing is left in it either.
-    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String((error as NodeJS.ErrnoException).code))) {
-      throw error
-    }
-  }
+/** Root in a container writes into a folder of the person's: the file stays theirs. */
+async function keepOwner(file: FileHandle, { uid, gid }: Attributes): Promise<void> {
+  if (process.getuid?.() === 0) await file.chown(uid, gid)
 }
 
 const isSame = (a: Current, b: Current) =>

@@ -164,6 +164,11 @@ describe('entries that are no plain files', () => {
     expect((await snapshot()).paths).toEqual(['a.js'])
   })
 
+  it('are not taken when they are what a killed apply left behind', async () => {
+    write({ 'a.js.0123abcd.astra-tmp': 'half', 'b.astra-tmp': '' })
+    expect((await snapshot()).paths).toEqual(['a.js', 'b.astra-tmp'])
+  })
+
   it('are left out when their path is too long for a copy, however deep the tree is', async () => {
     const script = `
       const fs = require('node:fs')

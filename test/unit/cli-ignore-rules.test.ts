@@ -1,13 +1,31 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findGitFolder } from '../../services/cli/git-folder.ts'
 import { listWorkspace } from '../../services/cli/list-workspace.ts'
 
-const env = { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
+// For git and for us: the rules of whoever runs the tests must not count.
+const home = realpathSync(mkdtempSync(join(tmpdir(), 'astra-ignore-home-')))
+const env = { PATH: process.env.PATH, HOME: home, GIT_CONFIG_NOSYSTEM: '1' }
+const realHome = process.env.HOME
+beforeAll(() => {
+  process.env.HOME = home
+})
+afterAll(() => {
+  process.env.HOME = realHome
+  rmSync(home, { recursive: true })
+})
 
 const name = fc.constantFrom('a', 'b', 'ab', 'a.js', 'b.js', 'c d', 'x[1]')
 const path = fc.array(name, { minLength: 1, maxLength: 4 })
@@ -71,3 +89,32 @@ function filesOfGit(root: string): string[] {
   const text = execFileSync('git', args, { cwd: root, env, encoding: 'utf8' })
   return [...new Set(text.split('\0').filter(Boolean))].toSorted()
 }
+
+describe("the rules of the person's own git", () => {
+  const settings: [string, Record<string, string>][] = [
+    ['the usual place', { '.config/git/ignore': '*.mine\n' }],
+    ['~/.gitconfig', { '.gitconfig': '[core]\n\texcludesFile = ~/all\n', all: '*.mine\n' }],
+    [
+      'a configuration that another one overrules',
+      {
+        '.config/git/config': '[core]\n\texcludesfile = none\n',
+        '.gitconfig': `[user]\n\tname = a\n[core]\n\texcludesfile = "${home}/all"\n`,
+        all: '*.mine\n',
+        '.config/git/ignore': '*.js\n',
+      },
+    ],
+  ]
+
+  it.each(settings)('are those of %s, weaker than those of the project', async (_, files) => {
+    const root = join(home, 'project')
+    for (const [path, text] of Object.entries(files)) write(join(home, path), text)
+    for (const file of ['a.mine', 'keep.mine', 'b.js', 'sub/c.mine']) write(join(root, file), '')
+    write(join(root, '.gitignore'), '!keep.mine\n')
+    execFileSync('git', ['init', '-q'], { cwd: root, env })
+    const git = await findGitFolder(root)
+    const { files: taken } = await listWorkspace(root, git, { home: '/none', maxFiles: 100 })
+    expect(taken.toSorted()).toEqual(filesOfGit(root))
+    expect(taken).toEqual(['.gitignore', 'b.js', 'keep.mine'])
+    for (const name of readdirSync(home)) rmSync(join(home, name), { recursive: true })
+  })
+})
