@@ -3,9 +3,6 @@ import { canonicalJson } from './canonical-json.ts'
 import type { Receipt, ReceiptBody } from './contracts/receipt.ts'
 import type { SigningKey } from './keys/signing-key.ts'
 
-export { loadSigningKey, type SigningKey } from './keys/signing-key.ts'
-export { loadTrustedKeys } from './keys/trusted-keys.ts'
-
 export type ReceiptProblem = { reason: 'untrusted_key' | 'altered_receipt'; message: string }
 
 export function signReceipt(body: ReceiptBody, key: SigningKey): Receipt {
