@@ -1,7 +1,7 @@
 import type { StructuredPatchHunk } from 'diff'
 
 /** `hunk` is the number, from 1, of the first that is not word for word where it says it is. */
-export type HunksResult = { ok: true; text: string } | { ok: false; hunk: number }
+type HunksResult = { ok: true; text: string } | { ok: false; hunk: number }
 
 /**
  * Applies hunks at exactly the lines that they name, with every line of theirs as it stands there,

@@ -10,6 +10,9 @@ import { hasEnded } from './follow-run.ts'
 import { checkPath } from './patch-from-diff.ts'
 import { readTranscript } from './read-transcript.ts'
 
+/** `patch`: its hash. */
+type CopiedRun = { manifest: Manifest; patch: string }
+
 /** Copies snapshot and patch of an ended run into another run's folder, each file checked. */
 export async function copyRun(home: string, view: RunView, id: string): Promise<CopiedRun> {
   const { run_id: runId, patch_hash: patch } = view
@@ -32,8 +35,6 @@ export async function copyRun(home: string, view: RunView, id: string): Promise<
   })
   return { manifest, patch: await savePatch(to, kept) }
 }
-
-export type CopiedRun = { manifest: Manifest; patch: string }
 
 /** A snapshot that was altered together with its list of files is not the one that was proved. */
 async function checkReceipt(home: string, runId: string, manifest: Manifest): Promise<void> {

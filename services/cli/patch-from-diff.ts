@@ -5,10 +5,10 @@ import { applyHunks } from './apply-hunks.ts'
 import type { FileDiff } from './read-diff.ts'
 
 /** The files that a diff is applied to. */
-export type DiffBase = { paths: ReadonlySet<string>; read(path: string): Promise<Uint8Array> }
+type DiffBase = { paths: ReadonlySet<string>; read(path: string): Promise<Uint8Array> }
 
 /** `modes`: files whose mode the diff changes; a patch holds contents only. */
-export type DiffedPatch = { patch: Patch; modes: string[] }
+type DiffedPatch = { patch: Patch; modes: string[] }
 
 /**
  * The whole contents that a diff makes of a base. Throws UsageError that names the file where it does
