@@ -146,7 +146,7 @@ describe('help', () => {
   it('lists every command and the exit codes', async () => {
     const all = await astra(['--help'])
     const names =
-      'up fix enqueue apply status runs watch cancel memory keys smoke demo experiment doctor'
+      'up fix enqueue apply verify status runs watch cancel memory keys smoke demo experiment doctor'
     for (const name of names.split(' '))
       expect(all.stdout).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
     expect(all.code).toBe(0)
