@@ -10,6 +10,7 @@ import {
   type SupervisorMessage,
   type SupervisorStatus,
   supervisorMessageSchema,
+  UNSAFE_FLAG,
 } from './contracts/supervisor.ts'
 import { UnavailableError } from './errors.ts'
 
@@ -26,27 +27,29 @@ export type Lease = {
 
 type Progress = (line: string) => void
 type Env = Record<string, string | undefined>
+/** What a new supervisor is started with; a running one keeps its own. */
+type Start = { env: Env; unsafe: boolean }
 
 /**
  * Starts the supervisor of this ASTRA_HOME if none runs, waits until all services are ready, and
- * holds them until `release`. When a supervisor dies under the lease, a new one is started. `env`:
- * what a new one is started with; a running one keeps its own.
+ * holds them until `release`. When a supervisor dies under the lease, a new one is started. `env` and
+ * `unsafeNoSandbox` are what a new one is started with; a running one keeps its own.
  * Throws UnavailableError when the services do not start.
  */
 export async function holdSupervisor(
   config: Config,
-  options: { onProgress?: Progress; env?: Env } = {},
+  options: { onProgress?: Progress; env?: Env; unsafeNoSandbox?: boolean } = {},
 ): Promise<Lease> {
   const progress = options.onProgress ?? (() => {})
-  const env = options.env ?? process.env
+  const start = { env: options.env ?? process.env, unsafe: options.unsafeNoSandbox ?? false }
   let released = false
-  let socket = await hold(config, env, progress)
+  let socket = await hold(config, start, progress)
 
   const watch = () => {
     socket.once('close', () => {
       if (released) return
       progress('the supervisor ended; starting another')
-      hold(config, env, progress).then(
+      hold(config, start, progress).then(
         (next) => {
           socket = next
           if (released) socket.destroy()
@@ -82,7 +85,7 @@ export async function supervisorStatus(config: Config): Promise<SupervisorStatus
 }
 
 /** One held connection whose supervisor said that everything is ready. */
-async function hold(config: Config, env: Env, progress: Progress): Promise<Socket> {
+async function hold(config: Config, start: Start, progress: Progress): Promise<Socket> {
   const deadline = Date.now() + START_MS
   let spawned: ChildProcess | undefined
   for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {
@@ -92,7 +95,7 @@ async function hold(config: Config, env: Env, progress: Progress): Promise<Socke
       if (held) return socket
       socket.destroy()
     } else if (!spawned || spawned.exitCode !== null || spawned.signalCode !== null) {
-      spawned = spawnSupervisor(config, env)
+      spawned = spawnSupervisor(config, start)
     }
     await delay(pause)
   }
@@ -134,11 +137,12 @@ async function releaseOn(socket: Socket): Promise<void> {
 }
 
 /** Several clients may do this at once: the lock lets one of the supervisors live. */
-function spawnSupervisor(config: Config, env: Env): ChildProcess {
+function spawnSupervisor(config: Config, { env, unsafe }: Start): ChildProcess {
   const logs = join(config.home, 'logs')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
   const output = openSync(join(logs, 'supervisor.log'), 'a', 0o600)
-  const child = spawn(process.execPath, [join(productRoot, 'services/supervisor/main.ts')], {
+  const program = [join(productRoot, 'services/supervisor/main.ts')]
+  const child = spawn(process.execPath, unsafe ? [...program, UNSAFE_FLAG] : program, {
     // A session of its own: Ctrl-C in the client's terminal must not stop other clients' services.
     detached: true,
     stdio: ['ignore', output, output],

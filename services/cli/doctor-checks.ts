@@ -8,6 +8,7 @@ import { type Config, productRoot } from '../../shared/config.ts'
 import { errorText } from '../../shared/errors.ts'
 import { supervisorStatus } from '../../shared/supervisor-client.ts'
 import { examineRedisServer, type RedisCheck } from './doctor-redis.ts'
+import { examineSandbox } from './doctor-sandbox.ts'
 
 export type Check = {
   name: string
@@ -39,7 +40,7 @@ export async function examine(config: Config, env: Env): Promise<Check[]> {
     ['memory', () => checkStore(config)],
     ['api key', () => checkKey(config)],
     ['git', () => checkGit(env)],
-    ['sandbox', checkSandbox],
+    ['sandbox', () => examineSandbox(config, env)],
   ]
   const done: Check[] = []
   for (const [name, check] of checks) {
@@ -133,10 +134,6 @@ async function checkGit(env: Env): Promise<Finding> {
   return version
     ? ok(version)
     : warn('no git', 'nothing needs it yet; patches are easier to undo with it')
-}
-
-function checkSandbox(): Finding {
-  return warn('not in this version', 'tests run with your rights: fix only projects that you trust')
 }
 
 /** First line of `program --version`, or null when it is not there. */

@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis'
 import type { Config } from '../../shared/config.ts'
-import { UnavailableError } from '../../shared/errors.ts'
+import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
+import { UnavailableError, UsageError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, type Producer } from '../../shared/queue/producer.ts'
-import { holdSupervisor } from '../../shared/supervisor-client.ts'
+import { holdSupervisor, supervisorStatus } from '../../shared/supervisor-client.ts'
 import type { CliContext } from './context.ts'
 import { unlessAborted } from './interrupt.ts'
 
@@ -15,6 +16,11 @@ export type Services = {
   interrupted: AbortSignal
 }
 
+export type ServiceHost = Pick<CliContext, 'env' | 'interrupted'> & {
+  /** Services that are started are to run tests with the person's rights. */
+  unsafeNoSandbox?: boolean
+}
+
 /**
  * Runs `use` while the services of this ASTRA_HOME are up: they are started when they are not, and
  * stop afterwards unless someone else holds them. Throws UnavailableError when they do not start,
@@ -22,15 +28,16 @@ export type Services = {
  */
 export async function withServices<T>(
   config: Config,
-  { env, interrupted }: Pick<CliContext, 'env' | 'interrupted'>,
+  { env, interrupted, unsafeNoSandbox = false }: ServiceHost,
   onProgress: (line: string) => void,
   use: (services: Services) => Promise<T>,
 ): Promise<T> {
   // A Redis of the person's own is asked first: services would wait for it without an end.
   if ('url' in config.redis) (await connectToRedis(config)).disconnect()
-  const holding = holdSupervisor(config, { env, onProgress })
+  const holding = holdSupervisor(config, { env, onProgress, unsafeNoSandbox })
   try {
     await unlessAborted(holding, interrupted)
+    if (unsafeNoSandbox) await requireNoSandbox(config)
     return await withRedis(config, interrupted, use)
   } finally {
     // Also after a Ctrl-C while they start: what was begun has to be stopped.
@@ -39,6 +46,14 @@ export async function withServices<T>(
       () => {},
     )
   }
+}
+
+/** Running services keep what they were started with, and a person has to know which it is. */
+async function requireNoSandbox(config: Config): Promise<void> {
+  if (!(await supervisorStatus(config))?.sandbox) return
+  throw new UsageError('the services run already, with a sandbox', {
+    hint: `end the commands that use them, such as \`astra up\`, then give ${UNSAFE_FLAG} again`,
+  })
 }
 
 async function withRedis<T>(

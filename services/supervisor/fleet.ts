@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { type Config, compileCache } from '../../shared/config.ts'
+import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
 import { UnavailableError } from '../../shared/errors.ts'
 import { Child, type ChildSpec } from './child.ts'
 import type { ProcessRegister } from './leftovers.ts'
@@ -10,21 +11,25 @@ import { serviceChild } from './service-child.ts'
 type Env = Record<string, string | undefined>
 type Progress = (line: string) => void
 
+type FleetDeps = {
+  config: Config
+  env: Env
+  log: Logger
+  logs: string
+  register: ProcessRegister
+  /** False: tests run with the rights of the test-runner. */
+  sandbox: boolean
+}
+
 /** All processes of one installation: Redis unless REDIS_URL names one, then the services. */
 export class Fleet {
-  readonly #deps: { config: Config; env: Env; log: Logger; logs: string; register: ProcessRegister }
+  readonly #deps: FleetDeps
   readonly #services: Child[] = []
   #redis: Child | undefined
   #stopped = false
   #offlineModelUrl: string | undefined
 
-  constructor(deps: {
-    config: Config
-    env: Env
-    log: Logger
-    logs: string
-    register: ProcessRegister
-  }) {
+  constructor(deps: FleetDeps) {
     this.#deps = deps
   }
 
@@ -49,9 +54,11 @@ export class Fleet {
     }
     // The agent-runner alone talks to the model service, so it alone is given the key.
     const keyless: Env = { ...base, OPENAI_API_KEY: '' }
-    const independent = ['embedder', 'memory-store', 'test-runner']
+    const testArgs = this.#deps.sandbox ? [] : [UNSAFE_FLAG]
     await Promise.all([
-      ...independent.map((name) => this.#startService(serviceChild(name, keyless))),
+      this.#startService(serviceChild('embedder', keyless)),
+      this.#startService(serviceChild('memory-store', keyless)),
+      this.#startService(serviceChild('test-runner', keyless, undefined, testArgs)),
       this.#startModelAndAgent(base, keyless),
     ])
     progress('all services are ready')

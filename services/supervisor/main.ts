@@ -1,4 +1,5 @@
 import { readConfig, withDotEnv } from '../../shared/config.ts'
+import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
 import { errorText } from '../../shared/errors.ts'
 import { createLogger } from '../../shared/logger.ts'
 import { supervise } from './supervise.ts'
@@ -11,11 +12,12 @@ async function main(): Promise<void> {
   const env = withDotEnv(process.env)
   const config = readConfig(env)
   const log = createLogger('supervisor', config.ASTRA_LOG_LEVEL)
+  const sandbox = !process.argv.includes(UNSAFE_FLAG)
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => stop.abort())
   }
-  const ran = await supervise(config, env, log, stop.signal)
+  const ran = await supervise(config, env, { log, sandbox }, stop.signal)
   if (!ran) log.info('another supervisor has this ASTRA_HOME')
   process.exit(0)
 }

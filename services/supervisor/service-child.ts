@@ -11,11 +11,12 @@ export function serviceChild(
   name: string,
   env: Record<string, string | undefined>,
   onReady: (message: ReadyMessage) => void = () => {},
+  args: readonly string[] = [],
 ): ChildSpec {
   return {
     name,
     command: process.execPath,
-    args: [join(productRoot, 'services', name, 'main.ts')],
+    args: [join(productRoot, 'services', name, 'main.ts'), ...args],
     env,
     channel: true,
     ready: (child) =>

@@ -22,7 +22,7 @@ type Env = Record<string, string | undefined>
 export async function supervise(
   config: Config,
   env: Env,
-  log: Logger,
+  { log, sandbox }: { log: Logger; sandbox: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
   const run = join(config.home, 'run')
@@ -43,8 +43,9 @@ export async function supervise(
     log,
     logs: join(config.home, 'logs'),
     register: new ProcessRegister(registerFile),
+    sandbox,
   })
-  const leases = new Leases(fleet)
+  const leases = new Leases(fleet, sandbox)
   const server = await openControlSocket(control, leases)
   signal.addEventListener('abort', () => leases.end('the supervisor was stopped'))
   const timer = setTimeout(() => leases.endIfUnused(), FIRST_LEASE_MS)
@@ -67,6 +68,7 @@ export async function supervise(
 /** Who needs the services. They stop after the last lease, and never under a living one. */
 class Leases {
   readonly #fleet: Fleet
+  readonly #sandbox: boolean
   readonly #held = new Set<Client>()
   readonly #leaving = new Set<Client>()
   readonly #started = new Date().toISOString()
@@ -75,8 +77,9 @@ class Leases {
   #isReady = false
   #resolveOver: () => void = () => {}
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, sandbox: boolean) {
     this.#fleet = fleet
+    this.#sandbox = sandbox
     this.over = new Promise((resolve) => {
       this.#resolveOver = resolve
     })
@@ -144,6 +147,7 @@ class Leases {
       pid: process.pid,
       started_at: this.#started,
       leases: this.#held.size,
+      sandbox: this.#sandbox,
       processes: this.#fleet.status,
     }
   }

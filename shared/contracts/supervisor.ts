@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** On the command line of the test-runner: tests run with its rights. No variable says so. */
+export const UNSAFE_FLAG = '--unsafe-no-sandbox'
+
 /** What a client may say on the supervisor's socket: one JSON object a line. */
 export const clientMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('hold') }),
@@ -12,6 +15,8 @@ export const supervisorStatusSchema = z.strictObject({
   pid: z.number().int(),
   started_at: z.string(),
   leases: z.number().int(),
+  /** False: the test-runner was started with `--unsafe-no-sandbox`. */
+  sandbox: z.boolean(),
   processes: z.array(
     z.strictObject({
       name: z.string(),

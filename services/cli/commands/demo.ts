@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
 import type { CliContext } from '../context.ts'
 import { checksOf, type DemoSession, printDemo } from '../demo-report.ts'
 import { eventLine } from '../format-run.ts'
@@ -11,7 +12,12 @@ import { type DemoLanguage, demoLanguages, type Scratch, withScratchHome } from 
 import { createTerminal, type Terminal } from '../terminal.ts'
 import { type Services, withServices } from '../with-services.ts'
 
-type Options = { keep?: boolean; language: DemoLanguage; json?: string }
+type Options = {
+  keep?: boolean
+  language: DemoLanguage
+  json?: string
+  unsafeNoSandbox?: boolean
+}
 
 /** Alpha and gamma have one cause in two projects; beta has another. */
 const plan = [
@@ -30,6 +36,7 @@ export function addDemoCommand(program: Command, context: CliContext): void {
         .default('typescript'),
     )
     .option('--keep', 'keep the data and the repaired projects of the demo')
+    .option(UNSAFE_FLAG, 'run tests with your rights, where there is no sandbox')
     .option('--json <file>', 'write what was recorded to a file')
     .action(async (options: Options) => {
       process.exitCode = await demo(context, options)
@@ -38,6 +45,7 @@ export function addDemoCommand(program: Command, context: CliContext): void {
 
 async function demo(context: CliContext, options: Options): Promise<number> {
   const terminal = createTerminal({})
+  const { unsafeNoSandbox = false } = options
   const started = performance.now()
   const file = options.json === undefined ? null : context.path(options.json)
   if (file) await checkJsonFile(file)
@@ -48,10 +56,15 @@ async function demo(context: CliContext, options: Options): Promise<number> {
     'a search over small edits. Queues, memory, gates, tests and proof are the real ones.',
   )
   const sessions = await withScratchHome(context, { keep: options.keep ?? false }, (scratch) =>
-    withServices(scratch.config, scratch.host, terminal.note, async (services) => {
-      if (options.keep) terminal.print(`Everything stays in ${scratch.folder}`)
-      return runSessions(context, terminal, scratch, services, options.language)
-    }),
+    withServices(
+      scratch.config,
+      { ...scratch.host, unsafeNoSandbox },
+      terminal.note,
+      async (services) => {
+        if (options.keep) terminal.print(`Everything stays in ${scratch.folder}`)
+        return runSessions(context, terminal, scratch, services, options.language)
+      },
+    ),
   )
   const checks = checksOf(sessions)
   printDemo(terminal, sessions, checks)

@@ -1,17 +1,19 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { CliContext } from '../context.ts'
 import { createTerminal } from '../terminal.ts'
 import { addressText, withServices } from '../with-services.ts'
 
-type Options = { json?: boolean }
+type Options = { json?: boolean; unsafeNoSandbox?: boolean }
 
 export function addUpCommand(program: Command, context: CliContext): void {
   program
     .command('up')
     .description('start Redis and all services, and keep them until Ctrl-C')
+    .option(UNSAFE_FLAG, 'run tests with your rights, where there is no sandbox; receipts say so')
     .option('--json', 'print what runs as JSON')
     .action((options: Options) => up(context, options))
 }
@@ -20,7 +22,8 @@ async function up(context: CliContext, options: Options): Promise<void> {
   const terminal = createTerminal(options)
   const config = context.config()
   // Ctrl-C is the way to end this command, so it is waited for here and is no error.
-  const patient = { env: context.env, interrupted: new AbortController().signal }
+  const { unsafeNoSandbox = false } = options
+  const patient = { env: context.env, interrupted: new AbortController().signal, unsafeNoSandbox }
   await withServices(config, patient, terminal.note, async () => {
     const processes = (await supervisorStatus(config))?.processes ?? []
     const logs = join(config.home, 'logs')

@@ -1,14 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
 import { errorText } from '../../../shared/errors.ts'
 import { findProgram } from '../programs.ts'
 import { bubblewrap, type SandboxConfig } from './bubblewrap.ts'
 import type { Sandbox } from './sandbox.ts'
 import { unsandboxed } from './unsandboxed.ts'
-
-/** Only a person who starts the test-runner can give it: no workspace and no variable does. */
-export const UNSAFE_FLAG = '--unsafe-no-sandbox'
 
 const TRY_MS = 10_000
 const ADVICE = `or start with ${UNSAFE_FLAG}: tests then run with your rights, and receipts say so`

@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Config, productRoot } from '../../shared/config.ts'
+import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
+import { supervisorStatus } from '../../shared/supervisor-client.ts'
+import type { Check } from './doctor-checks.ts'
+
+const run = promisify(execFile)
+const CHECK_MS = 20_000
+
+/** The test-runner knows; a process of its own asks it, as services do not import each other. */
+export async function examineSandbox(
+  config: Config,
+  env: Record<string, string | undefined>,
+): Promise<Omit<Check, 'name'>> {
+  const program = join(productRoot, 'services/test-runner/check-sandbox.ts')
+  const { stdout: problem } = await run(process.execPath, [program], {
+    env: { ...env, ASTRA_HOME: config.home },
+    timeout: CHECK_MS,
+  })
+  if (problem !== '') return { result: 'fail', found: 'no test will run', advice: problem }
+  const found = 'bubblewrap works'
+  const running = await supervisorStatus(config)
+  if (!running || running.sandbox) return { result: 'ok', found, advice: null }
+  const advice = `the services that run were started with ${UNSAFE_FLAG}: end them to use it`
+  return { result: 'warn', found, advice }
+}
