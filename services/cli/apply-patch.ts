@@ -72,7 +72,7 @@ async function writeAll(workspace: string, steps: Step[]): Promise<void> {
       step.temporary = await writeBeside(workspace, parts, file.after, options)
     }
     for (const step of steps) {
-      await replaceFile(workspace, step.parts, step.current, step.temporary)
+      await replaceFile(workspace, step.parts, step.current?.bytes ?? null, step.temporary)
       replaced.push(step)
     }
   } catch (error) {
@@ -83,7 +83,7 @@ async function writeAll(workspace: string, steps: Step[]): Promise<void> {
     ).catch(() => {})
     if (stuck.length === 0) throw error
     throw new AstraError('half_applied', `could not put back ${stuck.join(', ')}`, {
-      hint: 'the other files are as they were; apply the run again when they can be written',
+      hint: 'the other files are as they were; look at these, then apply the run again',
       cause: error,
     })
   }
@@ -92,8 +92,9 @@ async function writeAll(workspace: string, steps: Step[]): Promise<void> {
 /** The files that could not be put back. */
 async function putAllBack(workspace: string, replaced: Step[]): Promise<string[]> {
   const stuck: string[] = []
-  for (const { parts, current } of replaced.reverse()) {
-    await putBack(workspace, parts, current).catch(() => stuck.push(parts.join('/')))
+  for (const { file, parts, current } of replaced.reverse()) {
+    const written = file.after === null ? null : Buffer.from(file.after)
+    await putBack(workspace, parts, written, current).catch(() => stuck.push(file.path))
   }
   return stuck
 }

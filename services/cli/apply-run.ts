@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Patch } from '../../shared/contracts/patch.ts'
 import type { RunView } from '../../shared/contracts/run-view.ts'
 import { AstraError, UsageError } from '../../shared/errors.ts'
 import { loadPatch, runFiles, writeFileAtomic } from '../../shared/run-files.ts'
+import { withApplyLock } from './apply-lock.ts'
 import { type ApplyResult, applyPatch } from './apply-patch.ts'
 import { changedBesides } from './changed-besides.ts'
 
@@ -33,17 +35,32 @@ export async function applyRun(
       { hint: `\`astra status ${view.run_id}\` shows what it did` },
     )
   }
-  const files = runFiles(home, view.run_id)
-  const patch = await loadPatch(files, view.patch_hash)
-  const others = await changedBesides(files, workspace, patch)
-  if (besides === 'refuse' && others.length > 0)
+  const patch = await loadPatch(runFiles(home, view.run_id), view.patch_hash)
+  const order = { home, runId: view.run_id, workspace, patch, hash: view.patch_hash, besides }
+  return withApplyLock(home, workspace, () => applyLocked(order))
+}
+
+type Order = {
+  home: string
+  runId: string
+  workspace: string
+  patch: Patch
+  hash: string
+  besides: 'refuse' | 'report'
+}
+
+async function applyLocked(order: Order): Promise<AppliedRun> {
+  const { home, runId, workspace, patch } = order
+  const others = await changedBesides(runFiles(home, runId), workspace, patch)
+  if (order.besides === 'refuse' && others.length > 0) {
     return { applied: false, changed: others, done: [] }
-  const note = { workspace, patch: view.patch_hash, at: new Date().toISOString() }
-  await writeFileAtomic(begunOf(home, view.run_id), JSON.stringify(note))
-  const result = await applyOrForget(home, view.run_id, () => applyPatch(workspace, patch))
+  }
+  const note = { workspace, patch: order.hash, at: new Date().toISOString() }
+  await writeFileAtomic(begunOf(home, runId), JSON.stringify(note))
+  const result = await applyOrForget(home, runId, () => applyPatch(workspace, patch))
   if (!result.applied) return result
-  await writeFileAtomic(markerOf(home, view.run_id), JSON.stringify(note))
-  await rm(begunOf(home, view.run_id), { force: true })
+  await writeFileAtomic(markerOf(home, runId), JSON.stringify(note))
+  await rm(begunOf(home, runId), { force: true })
   return { applied: true, besides: others }
 }
 

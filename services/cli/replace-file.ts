@@ -65,13 +65,12 @@ export async function writeBeside(
 export async function replaceFile(
   workspace: string,
   parts: readonly string[],
-  expected: Current,
+  expected: Buffer | null,
   temporary: string | null,
 ): Promise<void> {
   const now = await readCurrent(workspace, parts)
-  if (now === 'other' || !isSame(now, expected)) {
-    throw new Error(`${parts.join('/')} was changed while the patch was applied`)
-  }
+  const same = now === null ? expected === null : now !== 'other' && expected?.equals(now.bytes)
+  if (!same) throw new Error(`${parts.join('/')} was changed while the patch was applied`)
   await inFolder(workspace, parts.slice(0, -1), async (folder) => {
     const target = join(folder, parts.at(-1) ?? '')
     if (temporary === null) await rm(target, { force: true })
@@ -79,24 +78,19 @@ export async function replaceFile(
   })
 }
 
+/** Undoes a replacement. Throws when the file is not `written` any more: then it is somebody's edit. */
 export async function putBack(
   workspace: string,
   parts: readonly string[],
+  written: Buffer | null,
   before: Current,
 ): Promise<void> {
   const options = { like: before, create: true }
   const temporary = before && (await writeBeside(workspace, parts, before.bytes, options))
-  await inFolder(workspace, parts.slice(0, -1), async (folder) => {
-    const target = join(folder, parts.at(-1) ?? '')
-    if (temporary === null) await rm(target, { force: true })
-    else await rename(join(folder, temporary), target)
-  })
+  await replaceFile(workspace, parts, written, temporary)
 }
 
 /** Root in a container writes into a folder of the person's: the file stays theirs. */
 async function keepOwner(file: FileHandle, { uid, gid }: Attributes): Promise<void> {
   if (process.getuid?.() === 0) await file.chown(uid, gid)
 }
-
-const isSame = (a: Current, b: Current) =>
-  a === null || b === null ? a === b : a.bytes.equals(b.bytes)

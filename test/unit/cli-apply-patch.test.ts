@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ApplyResult, applyPatch } from '../../services/cli/apply-patch.ts'
+import { putBack } from '../../services/cli/replace-file.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import { startSwapper } from '../support/swapper.ts'
@@ -107,7 +108,7 @@ it('removes what a killed call left beside its files, and nothing else', async (
 it('completes a call that was killed while it wrote', async () => {
   // Enough files that the kill comes long before the last of them.
   const root = mkdtempSync(join(inMemory, 'astra-killed-'))
-  const names = Array.from({ length: 3_000 }, (_, i) => `${String(i).padStart(4, '0')}.js`)
+  const names = Array.from({ length: 1_500 }, (_, i) => `${String(i).padStart(4, '0')}.js`)
   for (const name of names) writeFileSync(join(root, name), `old ${name}`)
   const files = names.map((path) => ({
     path,
@@ -172,7 +173,7 @@ it('writes nothing outside in 40,000 tries while a folder is swapped for a link'
   expect(readdirSync(outside)).toEqual(lanes)
   expect(lanes.map(stateOf)).toEqual(before)
   rmSync(top, { recursive: true })
-})
+}, 180_000)
 
 describe('a workspace that changed since the snapshot', () => {
   it('keeps everything, and every changed file is named', async () => {
@@ -234,4 +235,12 @@ it('puts back what it wrote when a later file cannot be written', async () => {
   expect(read('gone.js')).toBe('old gone')
   const left = readdirSync(workspace, { recursive: true })
   expect(left.toSorted()).toEqual(['gone.js', 'lib', 'src', 'src/a.js', 'src/b.js'])
+})
+
+it('does not put back over what somebody wrote meanwhile', async () => {
+  writeFileSync(join(workspace, 'src/a.js'), 'edited by hand')
+  const before = { bytes: Buffer.from('old a'), mode: 0o644, uid: 0, gid: 0 }
+  const undo = putBack(workspace, ['src', 'a.js'], Buffer.from('new a'), before)
+  await expect(undo).rejects.toThrow(/src\/a\.js was changed while the patch was applied/)
+  expect(read('src/a.js')).toBe('edited by hand')
 })

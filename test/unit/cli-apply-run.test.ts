@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { withApplyLock } from '../../services/cli/apply-lock.ts'
 import { applyRun, cutOff, wasApplied } from '../../services/cli/apply-run.ts'
 import { takeSnapshot } from '../../services/cli/snapshot.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
@@ -101,4 +102,20 @@ it('does not apply a patch file that was altered since it was verified', async (
   const view = sampleView({ status: 'fixed', patch_hash: hash })
   await expect(applyRun(home, view, workspace, 'report')).rejects.toThrow(/was altered/)
   expect(readFileSync(join(workspace, 'a.js'), 'utf8')).toBe('old')
+})
+
+it('applies one patch at a time to a workspace, and to another one meanwhile', async () => {
+  const view = sampleView({ status: 'fixed', patch_hash: hash })
+  const elsewhere = join(folder, 'elsewhere')
+  mkdirSync(elsewhere)
+  for (const name of ['a.js', 'b.js']) {
+    writeFileSync(join(elsewhere, name), readFileSync(join(workspace, name)))
+  }
+  await withApplyLock(home, workspace, async () => {
+    const second = applyRun(home, view, workspace, 'report')
+    await expect(second).rejects.toThrow(/another patch is being applied to .*workspace/)
+    expect(readFileSync(join(workspace, 'a.js'), 'utf8')).toBe('old')
+    expect(await applyRun(home, view, elsewhere, 'report')).toMatchObject({ applied: true })
+  })
+  expect(await applyRun(home, view, workspace, 'report')).toMatchObject({ applied: true })
 })
