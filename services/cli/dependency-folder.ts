@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises'
-import { homedir, userInfo } from 'node:os'
 import { basename, join, sep } from 'node:path'
+import { personHomes } from './person-home.ts'
 
 /**
  * Whether a name is that of installed packages: too many to copy, needed by the tests, and not the
@@ -46,9 +46,7 @@ async function isVirtualEnvironment(folder: string): Promise<boolean> {
 
 /** The person's home, our data and the workspace itself, and every folder that holds one of them. */
 async function isPrivate(target: string, { workspace, home }: Places): Promise<boolean> {
-  const homes = await Promise.all(
-    [homedir(), userInfo().homedir].map((path) => realpath(path).catch(() => path)),
-  )
+  const homes = await Promise.all(personHomes().map((path) => realpath(path).catch(() => path)))
   if ([...homes, home, workspace].some((place) => isWithin(place, target))) return true
   return isWithin(target, home) && !isWithin(target, workspace)
 }

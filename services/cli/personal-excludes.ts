@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { personHomes } from './person-home.ts'
 import { readSettingsFile } from './settings-file.ts'
 
 /**
@@ -8,7 +8,8 @@ import { readSettingsFile } from './settings-file.ts'
  * is none. A repository's configuration could name any file of the person's and is not asked.
  */
 export async function readPersonalExcludes(): Promise<string | null> {
-  const home = homedir()
+  const [home] = personHomes()
+  if (home === undefined) return null
   const folder = join(home, '.config/git')
   // As for git, `~/.gitconfig` has the last word.
   const named =

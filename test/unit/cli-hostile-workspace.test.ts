@@ -192,29 +192,40 @@ async function listening(path: string): Promise<ChildProcess> {
   return child
 }
 
-describe('files that cannot be read', () => {
-  it('are left out and named, as folders are', async () => {
+/** Root can read anything and is known: what is asked is what another user sees. */
+function snapshotAs(uid: number, env: Record<string, string>) {
+  for (const [path, mode] of [
+    [folder, 0o755],
+    [home, 0o777],
+  ] as const) {
+    chmodSync(path, mode)
+  }
+  const script = `
+    import { takeSnapshot } from ${JSON.stringify(snapshotModule)}
+    if (process.getuid() === 0) process.setgroups([]), process.setgid(${uid}), process.setuid(${uid})
+    const [home, workspace] = process.argv.slice(1)
+    console.log(JSON.stringify(await takeSnapshot({ home, runId: 'run-a', workspace })))`
+  const node = ['--input-type=module', '-e', script, home, workspace]
+  return JSON.parse(execFileSync(process.execPath, node, { encoding: 'utf8', env }))
+}
+
+describe('a user of no special rights', () => {
+  it('gets a snapshot without what it cannot read, files and folders, which are named', () => {
     write({ 'b.js': '', 'sub/c.js': '' })
     chmodSync(join(workspace, 'b.js'), 0)
     chmodSync(join(workspace, 'sub'), 0)
-    chmodSync(folder, 0o755)
-    chmodSync(home, 0o777)
-    const script = `
-      import { takeSnapshot } from ${JSON.stringify(snapshotModule)}
-      // Root can read anything: what is asked is what another user sees.
-      if (process.getuid() === 0) process.setgroups([]), process.setgid(65534), process.setuid(65534)
-      const request = { home: ${JSON.stringify(home)}, runId: 'run-a', workspace: ${JSON.stringify(workspace)} }
-      console.log(JSON.stringify(await takeSnapshot(request)))`
-    const node = ['--input-type=module', '-e', script]
-    const { files, leftOut } = JSON.parse(
-      execFileSync(process.execPath, node, { encoding: 'utf8' }),
-    )
+    const { files, leftOut } = snapshotAs(65534, { HOME: folder })
     chmodSync(join(workspace, 'sub'), 0o755)
     expect(files).toBe(1)
     expect(leftOut).toEqual([
       { path: 'sub', why: 'not readable' },
       { path: 'b.js', why: 'not readable' },
     ])
+  })
+
+  it('gets a snapshot when the system does not know it, nor a home of it', () => {
+    write({ '.git/HEAD': '', 'node_modules/x/index.js': '' })
+    expect(snapshotAs(54321, {})).toMatchObject({ files: 1, leftOut: [] })
   })
 })
 
