@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { canonicalJson } from '../../shared/canonical-json.ts'
+import { sha256 } from '../../shared/contracts/ids.ts'
 import { type Manifest, treeHash } from '../../shared/contracts/manifest.ts'
 import { runnerSchema } from '../../shared/contracts/receipt.ts'
 import { type RunFiles, writeFileAtomic } from '../../shared/run-files.ts'
@@ -26,45 +28,36 @@ const completedSchema = z.strictObject({
   ms: z.number().int(),
 })
 
-const baselineFileSchema = z.strictObject({
-  base_tree: z.string(),
-  /** By command. */
-  reports: z.record(z.string(), completedSchema),
-})
+/** What a run on a base depends on: with another of these it has to be made again. */
+export type BaseRun = {
+  manifest: Manifest
+  command: string
+  pathEnv: string
+  sandboxed: boolean
+  /** The ids whose files ran alone; null: the whole command ran. */
+  targets: readonly string[] | null
+}
 
-const path = (files: RunFiles) => join(files.reports, 'baseline.json')
-
-/** Keeps the report of a base for verifications to come. Repeating it is harmless. */
-export async function saveBaseline(
+/** Keeps a run on the base for verifications to come. Repeating it is harmless. */
+export async function saveBaseRun(
   files: RunFiles,
-  manifest: Manifest,
+  of: BaseRun,
   report: CompletedTests,
 ): Promise<void> {
-  const known = (await readBaselines(files, manifest)) ?? {}
-  const reports = { ...known, [report.command]: report }
-  const content = { base_tree: treeHash(manifest), reports }
-  await writeFileAtomic(path(files), JSON.stringify(content))
+  await writeFileAtomic(pathOf(files, of), JSON.stringify(report))
 }
 
-/** The report of a command on the base, or null when it has to be made again. */
-export async function loadBaseline(
-  files: RunFiles,
-  manifest: Manifest,
-  command: string,
-): Promise<CompletedTests | null> {
-  const reports = await readBaselines(files, manifest)
-  return reports && Object.hasOwn(reports, command) ? (reports[command] ?? null) : null
-}
-
-async function readBaselines(
-  files: RunFiles,
-  manifest: Manifest,
-): Promise<Record<string, CompletedTests> | null> {
+/** A run on the base that was made before, or null when it has to be made again. */
+export async function loadBaseRun(files: RunFiles, of: BaseRun): Promise<CompletedTests | null> {
   try {
-    const content = baselineFileSchema.parse(JSON.parse(await readFile(path(files), 'utf8')))
-    return content.base_tree === treeHash(manifest) ? content.reports : null
+    return completedSchema.parse(JSON.parse(await readFile(pathOf(files, of), 'utf8')))
   } catch {
-    // Missing or unreadable is the same: the baseline can always be made again.
+    // Missing or unreadable is the same: it can always be made again.
     return null
   }
+}
+
+function pathOf(files: RunFiles, { manifest, ...of }: BaseRun): string {
+  const key = sha256(canonicalJson({ ...of, tree: treeHash(manifest) }))
+  return join(files.reports, `base-${key.slice(0, 32)}.json`)
 }

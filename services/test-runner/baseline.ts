@@ -1,7 +1,7 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { runFiles } from '../../shared/run-files.ts'
 import { readManifest } from '../../shared/workspace.ts'
-import { saveBaseline } from './baseline-report.ts'
+import { saveBaseRun } from './baseline-report.ts'
 import type { TestRunConfig } from './completed-tests.ts'
 import { counted, isRed } from './counted.ts'
 import { runTests } from './run-tests.ts'
@@ -27,7 +27,8 @@ export async function baseline(
   }
   const run = await runTests(request, deps.config)
   if (run.kind === 'unusable') return run
-  await saveBaseline(files, manifest, run)
+  const of = { manifest, command: run.command, pathEnv, sandboxed: run.sandboxed, targets: null }
+  await saveBaseRun(files, of, run)
   const { commands } = run
   if (!isRed(run)) return { kind: 'green', commands, ...counted(run) }
   const symptom = symptomOf(run.runner, run.tests, run.output)

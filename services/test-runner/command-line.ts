@@ -24,17 +24,23 @@ const RUNNER_WORDS: readonly (readonly [Runner, readonly string[]])[] = [
 /** Words that run what follows them without changing which tests run. */
 const WRAPPERS = /^(npx|pnpm|yarn|bunx|c8|nyc|cross-env|exec|--no-install|poetry|uv|run|pipenv)$/
 
-/** Flags of ours or ones that never end; a value that follows is dropped with them. */
+/**
+ * Flags of ours, ones that never end, and ones that end at the first failure: what was not run says
+ * nothing. A value that follows is dropped with them.
+ */
 const DROPPED: Partial<Record<Runner, RegExp>> = {
-  vitest: /^(run|watch|--run|--watch|-w|--coverage.*|--ui|--reporter.*|--outputFile.*)$/,
-  jest: /^(--watch.*|--coverage.*|--json|--outputFile.*|--reporters.*)$/,
-  mocha: /^(--watch|-w|--reporter.*|-R)$/,
+  vitest: /^(run|watch|--run|--watch|-w|--coverage.*|--ui|--reporter.*|--outputFile.*|--bail.*)$/,
+  jest: /^(--watch.*|--coverage.*|--json|--outputFile.*|--reporters.*|-b|--bail.*)$/,
+  mocha: /^(--watch|-w|--reporter.*|-R|-b|--bail)$/,
   node: /^(--test|--watch|--test-reporter.*|--experimental-test-coverage)$/,
-  pytest: /^(--junit-?xml.*|--color.*)$/,
-  go: /^(-json|-v|-count.*)$/,
+  pytest: /^(--junit-?xml.*|--color.*|-x|--exitfirst|--maxfail.*|--sw|--stepwise.*|--sw-.*)$/,
+  unittest: /^(-f|--failfast)$/,
+  go: /^(-json|-v|-count.*|--?(test\.)?failfast.*)$/,
 }
 const TAKES_VALUE =
-  /^(--reporter|--reporters|--outputFile|--test-reporter|--test-reporter-destination|-R|--junit-?xml|--color|-count)$/
+  /^(--reporter|--reporters|--outputFile|--test-reporter|--test-reporter-destination|-R|--junit-?xml|--color|-count|--maxfail)$/
+/** The number after them is theirs; without one, what follows may be a path. */
+const TAKES_NUMBER = /^(-b|--bail)$/
 
 const DISPLAY: Record<Runner, string> = {
   vitest: 'vitest',
@@ -107,6 +113,7 @@ function withoutDropped(runner: Runner, args: readonly string[]): string[] {
     const arg = args[index] ?? ''
     if (!dropped?.test(arg)) kept.push(arg)
     else if (TAKES_VALUE.test(arg)) index += 1
+    else if (TAKES_NUMBER.test(arg) && /^\d+$/.test(args[index + 1] ?? '')) index += 1
   }
   return kept
 }

@@ -2,7 +2,10 @@ import type { Verification } from '../../shared/contracts/tests.ts'
 import type { CompletedTests } from './completed-tests.ts'
 import { standsForTests, type TestEntry, type TestStatus } from './report.ts'
 
-type Problem = Pick<Extract<Verification, { confirmed: false }>, 'reason' | 'message'>
+export type Problem = Pick<Extract<Verification, { confirmed: false }>, 'reason' | 'message'>
+
+/** The runs of a proof, without their canaries. B: the base, P: patched; 1: all, 2: alone. */
+export type ProofRuns = Record<'b1' | 'p1' | 'b2' | 'p2', CompletedTests>
 
 export type Comparison = {
   /** Targets that pass now. */
@@ -10,17 +13,20 @@ export type Comparison = {
   problem: Problem | null
 }
 
-/** The tests that failed before: all of them must pass. */
-export function targetsOf(before: CompletedTests): string[] {
-  return before.tests.filter(hasFailed).map((test) => test.id)
+const hasFailed = (test: TestEntry) => test.status === 'failed'
+
+/** The tests that failed. */
+export function failuresOf(run: CompletedTests): TestEntry[] {
+  return run.tests.filter(hasFailed)
 }
 
-/** Whether every failure of `before` passes in `after` and nothing that passed is lost. */
-export function compareRuns(before: CompletedTests, after: CompletedTests): Comparison {
-  const now = new Map(after.tests.map((test) => [test.id, test.status]))
-  const stateOf = (test: TestEntry) =>
-    standsForTests(test.id) ? groupState(test, after.tests) : now.get(test.id)
-  const targets = before.tests.filter(hasFailed).map((test) => ({ test, state: stateOf(test) }))
+/**
+ * Whether, with the whole command, every failure of the base passes on the patched tree and nothing
+ * that passed is lost.
+ */
+export function compareWhole(before: CompletedTests, after: CompletedTests): Comparison {
+  const stateOf = stateIn(after)
+  const targets = failuresOf(before).map((test) => ({ test, state: stateOf(test) }))
   const passed = before.tests
     .filter((test) => test.status === 'passed')
     .map((test) => ({ test, state: stateOf(test) }))
@@ -30,10 +36,49 @@ export function compareRuns(before: CompletedTests, after: CompletedTests): Comp
   }
 }
 
-type Seen = { test: TestEntry; state: TestStatus | undefined }
+export type Agreement = { targets: string[]; flaky: string[]; problem: Problem | null }
 
-const hasFailed = (test: TestEntry) => test.status === 'failed'
+/**
+ * What all four runs agree on, once the whole command is sound: the tests that failed in both runs
+ * on the base and pass in both on the patched tree. What differs between two runs of one tree is
+ * flaky, and never a target.
+ */
+export function compareAll({ b1, p1, b2, p2 }: ProofRuns): Agreement {
+  const failures = failuresOf(b1)
+  const files = new Set(failures.map((test) => test.file))
+  const base = differences(b1, b2, files)
+  const patched = differences(p1, p2, files)
+  const inP2 = stateIn(p2)
+  // A file or a hook that is mended has no entry of its own to differ.
+  const apart = failures
+    .filter((test) => inP2(test) !== 'passed')
+    .map((test) => ({ test, first: stateIn(p1)(test), second: inP2(test) }))
+  const unlike = [...base, ...patched, ...apart]
+  const flaky = new Set(unlike.map(({ test }) => test.id))
+  const targets = failures.map((test) => test.id).filter((id) => !flaky.has(id))
+  const problem = targets.length > 0 ? null : onlyFlaky(base, [...patched, ...apart])
+  return { targets, flaky: [...flaky], problem }
+}
+
+type Seen = { test: TestEntry; state: TestStatus | undefined }
+type Difference = { test: TestEntry; first: TestStatus | undefined; second: TestStatus | undefined }
+
 const isPassing = ({ state }: Seen) => state === 'passed'
+
+/** The tests of `files` that two runs of the same tree saw differently. */
+function differences(
+  first: CompletedTests,
+  second: CompletedTests,
+  files: ReadonlySet<string>,
+): Difference[] {
+  const inFirst = new Map(first.tests.map((test) => [test.id, test.status]))
+  const inSecond = new Map(second.tests.map((test) => [test.id, test.status]))
+  const all = new Map([...second.tests, ...first.tests].map((test) => [test.id, test]))
+  return [...all.values()]
+    .filter((test) => files.has(test.file))
+    .map((test) => ({ test, first: inFirst.get(test.id), second: inSecond.get(test.id) }))
+    .filter((difference) => difference.first !== difference.second)
+}
 
 function targetProblem(targets: readonly Seen[]): Problem | null {
   if (targets.length === 0) {
@@ -57,10 +102,27 @@ function regression(passed: readonly Seen[]): Problem | null {
 }
 
 function redTests(after: CompletedTests): Problem | null {
-  const failed = after.tests.filter(hasFailed).map((test) => test.id)
+  const failed = failuresOf(after).map((test) => test.id)
   if (failed.length === 0 && after.exitCode === 0) return null
   const message = `the command ended with exit code ${after.exitCode}: ${listed(failed)}`
   return { reason: 'tests_red', message }
+}
+
+function onlyFlaky(base: readonly Difference[], patched: readonly Difference[]): Problem {
+  const message =
+    base.length > 0
+      ? 'the tests that failed before the patch do not fail whenever they run, so their passing ' +
+        `proves nothing: ${withBoth(base)}. Their result depends on more than the source, such as ` +
+        'the order of the tests, the time or other files: say so, or repair what makes it depend on that'
+      : 'the tests that the patch mends do not pass whenever they run: ' +
+        `${withBoth(patched)}. Make the repair hold also when only their files run`
+  return { reason: 'only_flaky', message }
+}
+
+/** How a run sees a test of another one. */
+function stateIn({ tests }: CompletedTests): (test: TestEntry) => TestStatus | undefined {
+  const states = new Map(tests.map((test) => [test.id, test.status]))
+  return (test) => (standsForTests(test.id) ? groupState(test, tests) : states.get(test.id))
 }
 
 /** A file that did not load, or a hook, is mended when it is sound and a real test there passes. */
@@ -73,6 +135,7 @@ function groupState(target: TestEntry, tests: readonly TestEntry[]): TestStatus 
 }
 
 const SHOWN = 10
+const ABSENT = 'not there'
 
 function listed(ids: readonly string[]): string {
   const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : ''
@@ -80,5 +143,14 @@ function listed(ids: readonly string[]): string {
 }
 
 function withStates(seen: readonly Seen[]): string {
-  return listed(seen.map(({ test, state }) => `${test.id} (${state ?? 'not there'})`))
+  return listed(seen.map(({ test, state }) => `${test.id} (${state ?? ABSENT})`))
+}
+
+function withBoth(differences: readonly Difference[]): string {
+  return listed(
+    differences.map(
+      ({ test, first, second }) =>
+        `${test.id} (${first ?? ABSENT} with all tests, ${second ?? ABSENT} alone)`,
+    ),
+  )
 }

@@ -2,12 +2,10 @@ import { sha256 } from '../../shared/contracts/ids.ts'
 import { type Manifest, patchedTreeHash, treeHash } from '../../shared/contracts/manifest.ts'
 import { type Patch, patchHash } from '../../shared/contracts/patch.ts'
 import { outcomeLine, type ProvedRun, type ReceiptBody } from '../../shared/contracts/receipt.ts'
+import type { ProofRuns } from './compare-runs.ts'
 import type { CompletedTests } from './completed-tests.ts'
 import { counted } from './counted.ts'
 import { MAX_IDS } from './symptom-of.ts'
-
-/** The runs of a proof, without their canaries. B: the base, P: patched; 1: all, 2: alone. */
-export type ProofRuns = Record<'b1' | 'p1' | 'b2' | 'p2', CompletedTests>
 
 type Proof = {
   runId: string

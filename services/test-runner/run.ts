@@ -1,7 +1,7 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { loadPatch, runFiles } from '../../shared/run-files.ts'
 import { readManifest } from '../../shared/workspace.ts'
-import { loadBaseline } from './baseline-report.ts'
+import { loadBaseRun } from './baseline-report.ts'
 import { counted, isRed } from './counted.ts'
 import { runTests } from './run-tests.ts'
 import { symptomOf } from './symptom-of.ts'
@@ -16,7 +16,9 @@ export async function run(
   const manifest = await readManifest(files)
   const patch = payload.patch === null ? null : await loadPatch(files, payload.patch)
   const { command, path_env: pathEnv, run_id: runId } = payload
-  const before = await loadBaseline(files, manifest, command)
+  const { isSandbox: sandboxed } = deps.config.sandbox
+  const base = { manifest, command, pathEnv, sandboxed, targets: null }
+  const before = await loadBaseRun(files, base)
   const baselineMs = before?.ms ?? null
   const request = {
     files,
@@ -34,9 +36,7 @@ export async function run(
     const symptom = symptomOf(tests.runner, tests.tests, tests.output)
     return { kind: 'red', symptom, ...counted(tests) }
   }
-  const verification = await verifyPatch(
-    { runId, files, manifest, command, patch: payload.patch, pathEnv },
-    deps,
-  )
+  const asked = { runId, files, manifest, command, patch: payload.patch, pathEnv }
+  const verification = await verifyPatch({ ...asked, fresh: false, green: tests }, deps)
   return { kind: 'green', verification, ...counted(tests) }
 }

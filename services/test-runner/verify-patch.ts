@@ -5,12 +5,12 @@ import { crashPoint } from '../../shared/crash-point.ts'
 import { loadSigningKey } from '../../shared/keys/signing-key.ts'
 import { signReceipt } from '../../shared/receipt.ts'
 import { loadPatch, type RunFiles } from '../../shared/run-files.ts'
-import { loadBaseline, saveBaseline } from './baseline-report.ts'
-import { compareRuns, targetsOf } from './compare-runs.ts'
+import { compareAll, compareWhole, failuresOf, type Problem } from './compare-runs.ts'
 import type { CompletedTests, TestRunConfig } from './completed-tests.ts'
+import { aloneOnBase, alonePatched, wholeOnBase, wholePatched } from './proof-runs.ts'
 import { proofPatch } from './protected-files.ts'
 import { receiptBody } from './receipt-body.ts'
-import { runTests } from './run-tests.ts'
+import type { TestEntry } from './report.ts'
 import { MAX_IDS } from './symptom-of.ts'
 
 export type VerifyDeps = {
@@ -23,127 +23,106 @@ export type VerifyRequest = {
   runId: string
   files: RunFiles
   manifest: Manifest
-  command: string
+  /** null: the first command that the workspace offers. */
+  command: string | null
   /** Names a patch of the run; null: nothing was edited. */
   patch: string | null
   pathEnv: string
-  /** No saved baseline counts. */
-  fresh?: boolean
+  /** All four runs are made: none that was saved counts. */
+  fresh: boolean
+  /** The whole command on the tree with that patch, where that was green. */
+  green: CompletedTests | null
 }
 
 type Refused = Extract<Verification, { confirmed: false }>
 
 /**
- * Proves that a patch turns the failing tests green: a fresh copy of the base, the patch on it, all
- * tests and their configuration as the base has them. Every refusal is a value with a reason.
+ * Proves that a patch turns the failing tests green, on fresh copies: the whole command on the base
+ * (B1) and with the patch (P1), then the failing tests' files alone on both (B2, P2), all tests and
+ * their configuration as the base has them. Every refusal is a value with a reason.
  */
 export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Promise<Verification> {
   const startedAt = new Date().toISOString()
-  const { command, files, manifest } = request
-  const refused = (reason: Refused['reason'], message: string, known: Partial<Refused> = {}) => ({
-    confirmed: false as const,
-    command,
-    reason,
-    message,
+  const known: Omit<Refused, 'confirmed' | 'reason' | 'message'> = {
+    command: request.command ?? '',
     failing_before: [],
     passing_after: [],
-    dropped_paths: [],
-    ...known,
-  })
-  if (request.patch === null) return refused('no_patch', 'nothing was edited')
-  const patch = await loadPatch(files, request.patch)
-  const before = await baselineOf(request, deps)
-  if (before.kind === 'unusable') return refused('tests_unusable', before.message)
-  const failing_before = targetsOf(before).slice(0, MAX_IDS)
-  const testFiles = new Set(before.tests.map((test) => test.file))
-  const { applied, dropped: dropped_paths } = proofPatch(patch, testFiles)
-  const known = { failing_before, dropped_paths }
-  if (before.runner === 'cargo') {
-    const message =
-      'results of cargo test cannot be proved: Rust tests may stand in the source files themselves'
-    return refused('unprovable_runner', message, known)
-  }
-  if (applied.files.length === 0) return refused('no_patch', nothingLeft(dropped_paths), known)
-
-  const { pathEnv } = request
-  const again = (patched: Patch | null) =>
-    runTests(
-      {
-        files,
-        manifest,
-        command,
-        patch: patched,
-        selection: null,
-        baselineMs: before.ms,
-        pathEnv,
-        signal: deps.signal,
-      },
-      deps.config,
-    )
-  const after = await again(applied)
-  if (after.kind === 'unusable') return refused('tests_unusable', after.message, known)
-  crashPoint('tests.verified')
-  const comparison = compareRuns(before, after)
-  const passing_after = comparison.mended.slice(0, MAX_IDS)
-  if (comparison.problem) {
-    const { reason, message } = comparison.problem
-    return refused(reason, withDropped(message, dropped_paths), { ...known, passing_after })
-  }
-  const b2 = await again(null)
-  if (b2.kind === 'unusable') return refused('tests_unusable', b2.message, known)
-  const p2 = await again(applied)
-  if (p2.kind === 'unusable') return refused('tests_unusable', p2.message, known)
-  const secondly = compareRuns(b2, p2).problem
-  if (secondly) return refused(secondly.reason, secondly.message, known)
-  const body = receiptBody({
-    runId: request.runId,
-    manifest,
-    patch: applied,
-    runs: { b1: before, p1: after, b2, p2 },
-    targets: targetsOf(before),
     flaky: [],
-    canary: [],
-    startedAt,
-    productVersion: deps.productVersion,
-  })
-  return {
-    confirmed: true,
-    command,
-    outcome: body.outcome,
-    passing_after,
+    dropped_paths: [],
+  }
+  const refused = ({ reason, message }: Problem): Refused => ({
     ...known,
-    // Read now: the key may have been rotated since this process started.
-    receipt: signReceipt(body, loadSigningKey(deps.config.home)),
+    confirmed: false,
+    reason,
+    message: withDropped(message, known.dropped_paths),
+  })
+  if (request.patch === null) return refused({ reason: 'no_patch', message: 'nothing was edited' })
+  const before = await wholeOnBase(request, deps)
+  if (before.kind === 'unusable') return refused(unusable(before))
+  known.command = before.command
+  known.failing_before = idsOf(failuresOf(before))
+  const testFiles = new Set(before.tests.map((test) => test.file))
+  const patch = await loadPatch(request.files, request.patch)
+  const { applied, dropped } = proofPatch(patch, testFiles)
+  known.dropped_paths = dropped
+  const hopeless = patchProblem(before, applied, dropped)
+  if (hopeless) return refused(hopeless)
+
+  const p1 = await wholePatched(request, before, applied, deps)
+  if (p1.kind === 'unusable') return refused(unusable(p1))
+  const { mended, problem } = compareWhole(before, p1)
+  known.passing_after = mended.slice(0, MAX_IDS)
+  if (problem) return refused(problem)
+
+  const b2 = await aloneOnBase(request, before, deps)
+  if (b2.kind === 'refused') return refused(b2.problem)
+  const p2 = await alonePatched(request, before, applied, deps)
+  if (p2.kind === 'refused') return refused(p2.problem)
+  crashPoint('tests.verified')
+  const runs = { b1: before, p1, b2: b2.run, p2: p2.run }
+  const { targets, flaky, problem: disagreement } = compareAll(runs)
+  known.flaky = flaky.slice(0, MAX_IDS)
+  known.passing_after = targets.slice(0, MAX_IDS)
+  if (disagreement) return refused(disagreement)
+
+  const { runId, manifest } = request
+  const { productVersion, config } = deps
+  const proof = { runId, manifest, patch: applied, runs, targets, flaky, canary: p2.canary }
+  const body = receiptBody({ ...proof, startedAt, productVersion })
+  return {
+    ...known,
+    confirmed: true,
+    outcome: body.outcome,
+    failing_before: body.targets,
+    receipt: signReceipt(body, loadSigningKey(config.home)),
   }
 }
 
-async function baselineOf(
-  request: VerifyRequest,
-  deps: VerifyDeps,
-): Promise<CompletedTests | UnusableTests> {
-  const { files, manifest, command, pathEnv } = request
-  const known = request.fresh ? null : await loadBaseline(files, manifest, command)
-  if (known) return known
-  const run = await runTests(
-    {
-      files,
-      manifest,
-      command,
-      patch: null,
-      selection: null,
-      baselineMs: null,
-      pathEnv,
-      signal: deps.signal,
-    },
-    deps.config,
-  )
-  if (run.kind === 'completed') await saveBaseline(files, manifest, run)
-  return run
+function idsOf(tests: readonly TestEntry[]): string[] {
+  return tests.slice(0, MAX_IDS).map((test) => test.id)
+}
+
+/** Why no run with the patch could prove anything. */
+function patchProblem(before: CompletedTests, patch: Patch, dropped: readonly string[]) {
+  if (before.runner === 'cargo') return UNPROVABLE
+  return patch.files.length > 0
+    ? null
+    : { reason: 'no_patch' as const, message: nothingLeft(dropped) }
+}
+
+const UNPROVABLE: Problem = {
+  reason: 'unprovable_runner',
+  message:
+    'results of cargo test cannot be proved: Rust tests may stand in the source files themselves',
+}
+
+function unusable({ message }: UnusableTests): Problem {
+  return { reason: 'tests_unusable', message }
 }
 
 function nothingLeft(dropped: readonly string[]): string {
   return dropped.length > 0
-    ? `the patch changes only tests or their configuration (${dropped.join(', ')}), which must stay as they are: repair the source`
+    ? 'the patch changes only tests or their configuration, which must stay as they are: repair the source'
     : 'the patch adds only tests: repair the source'
 }
 

@@ -66,7 +66,7 @@ export const receiptBodySchema = z.strictObject({
     p2: provedRunSchema,
   }),
   /** Tests that had to fail on the patched tree and were seen failing there. */
-  canary: z.array(z.string()),
+  canary: z.array(z.string()).min(1),
   /** Whether all four runs were confined. */
   sandboxed: z.boolean(),
   started_at: z.iso.datetime(),

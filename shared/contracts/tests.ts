@@ -58,11 +58,16 @@ export const unprovedReasonSchema = z.enum([
   'no_patch',
   'target_missing',
   'target_not_passing',
+  'only_flaky',
+  'canary',
   'regression',
   'tests_red',
   'unprovable_runner',
   'tests_unusable',
 ])
+
+/** Tests that differed between two runs of the same tree; journals of before had none. */
+const flaky = z.array(z.string()).default([])
 
 /** The verdict on a patch: fresh copy of the base, the patch on it, protected files as they were. */
 export const verificationSchema = z.discriminatedUnion('confirmed', [
@@ -72,6 +77,7 @@ export const verificationSchema = z.discriminatedUnion('confirmed', [
     outcome: outcomeLineSchema,
     failing_before: z.array(z.string()),
     passing_after: z.array(z.string()),
+    flaky,
     dropped_paths: z.array(z.string()),
     receipt: receiptSchema,
   }),
@@ -82,6 +88,7 @@ export const verificationSchema = z.discriminatedUnion('confirmed', [
     message: z.string(),
     failing_before: z.array(z.string()),
     passing_after: z.array(z.string()),
+    flaky,
     dropped_paths: z.array(z.string()),
   }),
 ])

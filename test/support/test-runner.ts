@@ -24,6 +24,9 @@ export const hasPython = isInstalled('python3', '--version')
 export const hasGo = isInstalled('go', 'version')
 export const hasCargo = isInstalled('cargo', '--version')
 
+/** A `node_modules` with jest and mocha, which are none of ours; their tests are skipped without it. */
+export const scriptRunners = process.env.ASTRA_TEST_NODE_MODULES ?? null
+
 type Contents = Record<string, string>
 type Options = {
   links?: Manifest['links']
@@ -83,9 +86,13 @@ export async function makeRun(contents: Contents, options: Options = {}) {
       const patch = edits && (await savedPatch(edits))
       return run({ ...asked, command, patch }, deps)
     },
-    async verify(command: string, edits: Record<string, string | null> | null) {
+    async verify(
+      command: string | null,
+      edits: Record<string, string | null> | null,
+      fresh?: boolean,
+    ) {
       const patch = edits && (await savedPatch(edits))
-      return verify({ ...asked, command, patch }, deps)
+      return verify({ ...asked, command, patch, fresh }, deps)
     },
     remove: () => rm(home, { recursive: true, force: true }),
   }

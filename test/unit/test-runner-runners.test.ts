@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -27,11 +27,9 @@ afterEach(async () => {
 })
 
 async function idsByStatus(run: TestedRun) {
-  const text = await readFile(join(run.files.reports, 'baseline.json'), 'utf8')
-  const reports = Object.values<{ tests: { id: string; status: string }[] }>(
-    JSON.parse(text).reports,
-  )
-  const tests = reports.flatMap((report) => report.tests)
+  const [name = ''] = await readdir(run.files.reports)
+  const text = await readFile(join(run.files.reports, name), 'utf8')
+  const { tests }: { tests: { id: string; status: string }[] } = JSON.parse(text)
   const ids = (status: string) => tests.filter((test) => test.status === status).map((t) => t.id)
   return { passed: ids('passed'), failed: ids('failed'), skipped: ids('skipped') }
 }

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { cp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lt } from 'semver'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -50,11 +50,11 @@ describe('verify', () => {
 
   it('gives the same verdict when it is repeated, and when the baseline report is lost', async () => {
     const first = await tested.verify(NODE, { [SOURCE]: mended })
-    await rm(join(tested.files.reports, 'baseline.json'))
+    await rm(tested.files.reports, { recursive: true })
     const second = await tested.verify(NODE, { [SOURCE]: mended })
     expect(second.passing_after).toEqual(first.passing_after)
     expect(second.confirmed).toBe(true)
-    expect(await readFile(join(tested.files.reports, 'baseline.json'), 'utf8')).toContain(NODE)
+    expect(await readdir(tested.files.reports)).toHaveLength(2)
   })
 
   it('does not count an edit of a test and names it', async () => {
@@ -138,7 +138,242 @@ describe('verify', () => {
   })
 })
 
+describe('what differs between two runs of one tree', () => {
+  const files = {
+    'shop.mjs': 'export const total = () => 0\n',
+    'shop.test.mjs': [
+      "import test from 'node:test'",
+      "import assert from 'node:assert'",
+      "import { readdirSync } from 'node:fs'",
+      "import { total } from './shop.mjs'",
+      "test('total', () => assert.equal(total(), 1))",
+      '// A second run has a file more.',
+      "test('odd', () => assert.ok(readdirSync('.').length > 2))",
+    ].join('\n'),
+  }
+  const odd = 'shop.test.mjs > odd'
+  const quiet = "test('total', () => assert.equal(total(), 1))"
+
+  it('is named as flaky beside a repair, and is no target', async () => {
+    const run = await makeRun({ ...files, 'package.json': '{}' })
+    try {
+      // With three files it passes always, with two it fails at first.
+      const plain = await run.verify(NODE, { 'shop.mjs': 'export const total = () => 1\n' })
+      expect(plain).toMatchObject({ confirmed: true, flaky: [] })
+    } finally {
+      await run.remove()
+    }
+    const two = await makeRun(files)
+    try {
+      const mended = 'export const total = () => 1\n'
+      const result = await two.verify(NODE, { 'shop.mjs': mended, 'extra.mjs': '\n' })
+      if (!result.confirmed) throw new Error(result.message)
+      expect(result).toMatchObject({ flaky: [odd], failing_before: ['shop.test.mjs > total'] })
+      expect(result.receipt.body).toMatchObject({ target_count: 1, flaky: [odd] })
+    } finally {
+      await two.remove()
+    }
+  })
+
+  it('is no proof alone, and is named with what can be done', async () => {
+    const only = { ...files, 'shop.test.mjs': files['shop.test.mjs'].replace(quiet, '') }
+    const run = await makeRun(only)
+    try {
+      const result = await run.verify(NODE, { 'extra.mjs': '\n' })
+      expect(result).toMatchObject({
+        confirmed: false,
+        reason: 'only_flaky',
+        flaky: [odd],
+        message: expect.stringContaining(`${odd} (failed with all tests, passed alone)`),
+      })
+    } finally {
+      await run.remove()
+    }
+  })
+
+  it('is no repair where it passes with all tests only', async () => {
+    const run = await makeRun({
+      ...files,
+      'shop.test.mjs': files['shop.test.mjs'].replace(/test\('odd'.*/, ''),
+    })
+    try {
+      const depends =
+        "import { readdirSync } from 'node:fs'\nexport const total = () => (readdirSync('.').length > 2 ? 0 : 1)\n"
+      expect(await run.verify(NODE, { 'shop.mjs': depends })).toMatchObject({
+        confirmed: false,
+        reason: 'only_flaky',
+        message: expect.stringContaining(
+          'shop.test.mjs > total (passed with all tests, failed alone)',
+        ),
+      })
+    } finally {
+      await run.remove()
+    }
+  })
+})
+
+describe('runs that were saved', () => {
+  it('count for a verification, and not for one that has to be fresh', async () => {
+    await tested.verify(NODE, { [SOURCE]: mended })
+    const saved = await reportTimes()
+    await tested.verify(NODE, { [SOURCE]: mended })
+    expect(await reportTimes()).toEqual(saved)
+    expect(await tested.verify(NODE, { [SOURCE]: mended }, true)).toMatchObject({ confirmed: true })
+    const fresh = await reportTimes()
+    expect(fresh).toHaveLength(2)
+    expect(fresh.filter((time) => saved.includes(time))).toEqual([])
+  })
+
+  it('do not count with another PATH', async () => {
+    await tested.verify(NODE, { [SOURCE]: mended })
+    const elsewhere = await makeRun(contents, { path: `${pathEnv}:/nonexistent` })
+    try {
+      await cp(tested.files.reports, elsewhere.files.reports, { recursive: true })
+      await elsewhere.verify(NODE, { [SOURCE]: mended })
+      expect(await readdir(elsewhere.files.reports)).toHaveLength(4)
+    } finally {
+      await elsewhere.remove()
+    }
+  })
+
+  it('are of the first command where none is asked for', async () => {
+    const result = await tested.verify(null, { [SOURCE]: mended })
+    expect(result).toMatchObject({ confirmed: true, command: NODE })
+  })
+
+  async function reportTimes(): Promise<number[]> {
+    const names = await readdir(tested.files.reports)
+    const stats = names.map((name) => stat(join(tested.files.reports, name)))
+    return (await Promise.all(stats)).map((each) => each.mtimeMs)
+  }
+})
+
+describe('a test that must fail beside the targets', () => {
+  it('is in the receipt by the name of this run alone, and in no count', async () => {
+    const names = []
+    for (let time = 0; time < 2; time += 1) {
+      const result = await tested.verify(NODE, { [SOURCE]: mended })
+      if (!result.confirmed) throw new Error(result.message)
+      const { canary, results } = result.receipt.body
+      expect(canary).toHaveLength(1)
+      expect(results.p2).toMatchObject({ passed: 8, failed: 0, exit_code: 1 })
+      expect(results.b2).toMatchObject({ passed: 3, failed: 6, exit_code: 1 })
+      expect(results.b2.digest).toBe(results.b1.digest)
+      names.push(...canary)
+    }
+    expect(new Set(names).size).toBe(2)
+  })
+
+  it('stands in each folder that holds targets', async () => {
+    const shop = (folder: string) => ({
+      [`${folder}/shop.mjs`]: 'export const total = () => 0\n',
+      [`${folder}/shop.test.mjs`]:
+        "import test from 'node:test'\nimport assert from 'node:assert'\nimport { total } from './shop.mjs'\ntest('total', () => assert.equal(total(), 1))\n",
+    })
+    const run = await makeRun({ ...shop('a'), ...shop('b/c') })
+    const code = 'export const total = () => 1\n'
+    try {
+      const result = await run.verify(NODE, { 'a/shop.mjs': code, 'b/c/shop.mjs': code })
+      if (!result.confirmed) throw new Error(result.message)
+      expect(result.receipt.body.canary.map((id) => id.replace(/\/[^/]+$/, ''))).toEqual([
+        'a',
+        'b/c',
+      ])
+    } finally {
+      await run.remove()
+    }
+  })
+
+  it.skipIf(!hasPytest)('has to be seen on the base too', async () => {
+    const hides =
+      'def pytest_collection_modifyitems(items):\n    items[:] = [each for each in items if each.path.name == "test_shop.py"]\n'
+    const run = await makeRun({
+      'conftest.py': hides,
+      'shop.py': 'total = 0\n',
+      'test_shop.py': 'from shop import total\n\ndef test_total():\n    assert total == 1\n',
+    })
+    try {
+      expect(await run.verify('pytest', { 'shop.py': 'total = 1\n' })).toMatchObject({
+        confirmed: false,
+        reason: 'canary',
+        message: expect.stringMatching(/on the base it was not reported.*cannot be believed/),
+      })
+    } finally {
+      await run.remove()
+    }
+  })
+
+  it('cannot stand beside tests that another file defines', async () => {
+    const run = await makeRun({
+      'shop.mjs': 'export const total = () => 0\n',
+      'suite.mjs':
+        "import test from 'node:test'\nimport assert from 'node:assert'\nexport const suite = (total) => test('total', () => assert.equal(total(), 1))\n",
+      'shop.test.mjs':
+        "import { total } from './shop.mjs'\nimport { suite } from './suite.mjs'\nsuite(total)\n",
+    })
+    try {
+      const result = await run.verify(NODE, { 'shop.mjs': 'export const total = () => 1\n' })
+      expect(result).toMatchObject({ confirmed: false })
+      expect(result.confirmed || result.message).toMatch(/suite\.mjs/)
+    } finally {
+      await run.remove()
+    }
+  })
+})
+
 describe('verify with pytest', () => {
+  const shop = {
+    'shop.py': 'def total(prices):\n    return 0\n\ndef name():\n    return None\n',
+    'test_shop.py':
+      'import shop\n\ndef test_name():\n    assert shop.name() == "shop"\n\ndef test_total():\n    assert shop.total([1]) == 1\n',
+  }
+  const mendedShop =
+    'def total(prices):\n    return sum(prices)\n\ndef name():\n    return "shop"\n'
+
+  it.skipIf(!hasPytest)(
+    'sees all failures although the configuration stops at the first',
+    async () => {
+      const python = await makeRun({ ...shop, 'pytest.ini': '[pytest]\naddopts = -x\n' })
+      try {
+        expect(await python.baseline()).toMatchObject({ kind: 'red', failed: 2 })
+        expect(await python.verify('pytest', { 'shop.py': mendedShop })).toMatchObject({
+          confirmed: true,
+          passing_after: ['test_shop.py::test_name', 'test_shop.py::test_total'],
+        })
+      } finally {
+        await python.remove()
+      }
+    },
+  )
+
+  it.skipIf(!hasPytest)('refuses a source that skips the target', async () => {
+    const python = await makeRun(shop)
+    const skips = `import pytest\n${mendedShop.replace('return sum(prices)', 'pytest.skip("later")')}`
+    try {
+      expect(await python.verify('pytest', { 'shop.py': skips })).toMatchObject({
+        confirmed: false,
+        reason: 'target_not_passing',
+        message: expect.stringContaining('test_shop.py::test_total (skipped)'),
+      })
+    } finally {
+      await python.remove()
+    }
+  })
+
+  it.skipIf(!hasPytest)('keeps the selection of its command in all runs', async () => {
+    const command = '{"command": "pytest -k shop -m \'not slow\' ."}'
+    const python = await makeRun({ ...shop, '.astra.json': command })
+    try {
+      const before = await python.baseline()
+      if (before.kind !== 'red') throw new Error('red expected')
+      expect(await python.verify(before.command, { 'shop.py': mendedShop })).toMatchObject({
+        confirmed: true,
+      })
+    } finally {
+      await python.remove()
+    }
+  })
+
   it.skipIf(!hasPytest)('refuses a planted conftest.py that lets every test pass', async () => {
     const python = await makeRun(await fixture('pytest'))
     const conftest = [

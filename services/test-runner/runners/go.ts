@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { narrowed } from '../narrow-command.ts'
 import {
   brokenFile,
   type FoundTest,
@@ -22,15 +23,33 @@ type GoEvent = z.infer<typeof eventSchema>
 
 const FRAMING = /^(=== (RUN|PAUSE|CONT|NAME)|--- (FAIL|PASS|SKIP))/
 
+const OPTIONS = {
+  takesValue:
+    /^--?(test\.)?(run|skip|bench|benchtime|tags|timeout|cpu|parallel|p|mod|modfile|ldflags|gcflags|asmflags|covermode|coverpkg|coverprofile|o|exec|shuffle|vet|C|overlay|buildmode|installsuffix|outputdir)$/,
+}
+
 export const goRunner: TestRunnerAdapter = {
   installHint: 'install Go, see https://go.dev/dl',
   // Without -count=1 results come from a cache.
-  argv: ({ args }) => ['go', 'test', '-json', '-count=1', ...args],
+  argv: ({ args, files }) => [
+    'go',
+    'test',
+    '-json',
+    '-count=1',
+    ...(files ? onlyPackages(args, files) : args),
+  ],
   parse,
   readableOutput: (stdout) =>
     eventsOf(stdout)
       .map((event) => event.Output ?? '')
       .join(''),
+}
+
+/** What follows -args is for the tests themselves. */
+function onlyPackages(args: readonly string[], packages: readonly string[]): string[] {
+  const end = args.findIndex((arg) => /^--?args$/.test(arg))
+  const own = end < 0 ? [] : args.slice(end)
+  return [...narrowed(end < 0 ? args : args.slice(0, end), packages, OPTIONS), ...own]
 }
 
 function parse(report: RawReport): ParsedReport {

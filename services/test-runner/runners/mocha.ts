@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { narrowed } from '../narrow-command.ts'
 import {
   type FoundTest,
   type ParsedReport,
@@ -21,11 +22,19 @@ type MochaTest = z.infer<typeof testSchema>
 
 const reportSchema = z.object({ tests: z.array(testSchema), failures: z.array(testSchema) })
 
+const OPTIONS = {
+  takesValue:
+    /^(-[rfgutsjnO]|--(config|package|require|import|loader|fgrep|grep|ui|timeout|slow|ignore|exclude|extension|file|retries|jobs|node-option|reporter-option|reporter-options|global|globals))$/,
+  selects: /^--spec$/,
+}
+
 export const mochaRunner: TestRunnerAdapter = {
   installHint: 'run `npm install` in the workspace: mocha is not in its node_modules',
-  argv: ({ args, reportFile }) => [
+  argv: ({ args, reportFile, files }) => [
     'mocha',
-    ...args,
+    ...(files ? narrowed(args, files, OPTIONS) : args),
+    // A configuration may end the run at the first failure.
+    '--no-bail',
     '--reporter',
     'json',
     '--reporter-option',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
+import { narrowed } from '../narrow-command.ts'
 import {
   brokenFile,
   type FoundTest,
@@ -27,16 +28,23 @@ const lineSchema = z.object({
 type Line = z.infer<typeof lineSchema>
 const endSchema = z.object({ end: z.literal(true) })
 
+/** A form with "=" has its value in the same word. */
+const OPTIONS = {
+  takesValue:
+    /^(-r|--require|--import|--loader|--experimental-loader|-C|--conditions|--env-file|--env-file-if-exists|--test-(name-pattern|skip-pattern|concurrency|timeout|isolation|global-setup)|--experimental-test-isolation|--test-coverage-\w+|--disable-warning|--input-type)$/,
+  selects: /^--test-shard$/,
+}
+
 export const nodeRunner: TestRunnerAdapter = {
   installHint: 'install Node.js, see https://nodejs.org',
-  argv: ({ args, reportFile, reporters }) => [
+  argv: ({ args, reportFile, reporters, files }) => [
     'node',
     '--test',
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     `--test-reporter=${pathToFileURL(join(reporters, 'node-reporter.mjs')).href}`,
     `--test-reporter-destination=${reportFile}`,
-    ...args,
+    ...(files ? narrowed(args, files, OPTIONS) : args),
   ],
   parse,
 }

@@ -1,5 +1,6 @@
 import { XMLParser } from 'fast-xml-parser'
 import { z } from 'zod'
+import { narrowed } from '../narrow-command.ts'
 import {
   brokenFile,
   type FoundTest,
@@ -53,14 +54,23 @@ const parser = new XMLParser({
   isArray: (name, _path, _leaf, isAttribute) => !isAttribute && LISTS.has(name),
 })
 
+const OPTIONS = {
+  takesValue:
+    /^(-[ckmoprnW]|--(config-file|rootdir|confcutdir|override-ini|pythonwarnings|numprocesses|dist|ignore|ignore-glob|deselect|import-mode|basetemp|tb|durations|durations-min|capture|cov|cov-report|cov-config|timeout|log-level|log-cli-level|log-file|show-capture|junit-prefix|verbosity|reruns|reruns-delay))$/,
+}
+
 export const pytestRunner: TestRunnerAdapter = {
   installHint: 'install pytest, for instance with `python -m pip install pytest`',
-  argv: ({ args, reportFile }) => [
+  argv: ({ args, reportFile, files }) => [
     'python',
     '-m',
     'pytest',
-    ...args,
+    // Paths in the report are relative to it, and it would follow from the files that are named.
+    '--rootdir=.',
+    ...(files ? narrowed(args, files, OPTIONS) : args),
     '--color=no',
+    // A configuration may end the run at the first failure.
+    '--maxfail=0',
     // Without it one file that does not load keeps all others from running.
     '--continue-on-collection-errors',
     '-o',

@@ -25,10 +25,11 @@ const endSchema = z.object({ end: z.literal(true) })
 
 export const unittestRunner: TestRunnerAdapter = {
   installHint: 'install Python 3, see https://www.python.org',
-  argv: ({ args, reportFile, reporters }) => [
+  argv: ({ args, reportFile, reporters, files }) => [
     'python',
     join(reporters, 'unittest_report.py'),
     reportFile,
+    JSON.stringify(files),
     ...args,
   ],
   parse,

@@ -1,5 +1,6 @@
 """Runs unittest with the arguments of `python -m unittest` and writes one JSON line for each test
-to the file that is named first. Runs on Python 3.8 and later."""
+to the file that is named first. What is named second is a JSON list of the test files to run of
+those that the arguments find, or null for all. Runs on Python 3.8 and later."""
 
 import inspect
 import json
@@ -9,6 +10,7 @@ import sys
 import unittest
 
 REPORT = sys.argv[1]
+FILES = json.loads(sys.argv[2])
 ROOT = os.getcwd()
 # As `python -m` does; without it the folder of this file would stand first.
 sys.path[0] = ROOT
@@ -89,9 +91,39 @@ class JsonResult(unittest.TextTestResult):
         self._set(test, "failed", "unexpected success")
 
 
+class Program(unittest.TestProgram):
+    def runTests(self):
+        if FILES is not None:
+            self.test = only_of_files(self.test, FILES)
+        super().runTests()
+
+
+def only_of_files(found, files):
+    """Those of the tests that are in the files; a file that the arguments do not find is loaded
+    by its name."""
+    tests = list(flat(found))
+    suite = unittest.TestSuite()
+    for file in files:
+        path = os.path.realpath(os.path.join(ROOT, file))
+        own = [test for test in tests if os.path.realpath(file_of(test)) == path]
+        if not own:
+            name = os.path.splitext(file)[0].replace("/", ".")
+            own = list(flat(unittest.defaultTestLoader.loadTestsFromName(name)))
+        suite.addTests(own)
+    return suite
+
+
+def flat(suite):
+    for each in suite:
+        if isinstance(each, unittest.BaseTestSuite):
+            yield from flat(each)
+        else:
+            yield each
+
+
 def main():
-    arguments = sys.argv[2:]
-    program = unittest.main(
+    arguments = sys.argv[3:]
+    program = Program(
         module=None,
         argv=["python -m unittest"] + arguments,
         testRunner=unittest.TextTestRunner(resultclass=JsonResult, verbosity=1),
