@@ -21,10 +21,11 @@ type Form = {
 export function scriptCanary(runner: Runner, site: CanarySite, word: string): CanaryText {
   const title = titleOf(site, word)
   const form = formOf(runner, site)
-  const text = `// @ts-nocheck
-${environmentOf(site.text)}${form.head}
+  const text = `${environmentOf(site.text)}// @ts-nocheck
+${form.head}
 ${form.test}(${JSON.stringify(title)}, async () => {
 ${loading(site.text, form.isModule)}
+${runner === 'node' ? ENDS_ITSELF : ''}
   const mustThrow = [
 ${form.assertions.map((each) => `    async () => ${each},`).join('\n')}
   ]
@@ -55,7 +56,7 @@ function formOf(runner: Runner, { path, text }: CanarySite): Form {
   const form = { isModule, head: '', test: 'test' }
   switch (runner) {
     case 'node':
-      return { ...form, head: `${from('test', 'node:test')}\n${ENDS_ITSELF}`, assertions }
+      return { ...form, head: from('test', 'node:test'), assertions }
     case 'vitest':
       return {
         ...form,
@@ -76,8 +77,8 @@ function formOf(runner: Runner, { path, text }: CanarySite): Form {
 
 const IMPORTS = /^\s*(import|export)\b(?!\s*\()/m
 
-/** What the targets' files load may keep a process alive which they end themselves. */
-const ENDS_ITSELF = 'setTimeout(() => process.exit(1), 5000).unref()'
+/** What the targets' files load may keep a process alive, and they end that themselves. */
+const ENDS_ITSELF = '  setTimeout(() => process.exit(1), 1000).unref()'
 
 const EXPECT_CALLS = [
   'expect(1).toBe(2)',
@@ -111,7 +112,7 @@ function chaiCalls(text: string, isModule: boolean): string[] {
   )
 }
 
-/** A comment that names the environment counts for its own file only. */
+/** A comment that names the environment counts for its own file, at its start. */
 function environmentOf(text: string): string {
   const found = /@(?:jest|vitest)-environment\s+[\w./@-]+/.exec(text)
   return found ? `/** ${found[0]} */\n` : ''

@@ -102,6 +102,22 @@ describe('a report of pytest', () => {
     expect(runners.pytest.parse(report({ file }))).toEqual({ readable: true, tests: [] })
   })
 
+  it.each([
+    ['tests.test_a.TestCart', 'tests/base.py', 'tests/test_a.py::TestCart::test_total'],
+    [
+      'Tests.test_a.TestCart.TestInner',
+      'base.py',
+      'Tests/test_a.py::TestCart::TestInner::test_total',
+    ],
+    ['tests.test_a', 'tests/decorators.py', 'tests/test_a.py::test_total'],
+    ['tests.test_a', 'tests/test_a.py', 'tests/test_a.py::test_total'],
+    ['', 'tests/test_a.py', 'tests/test_a.py::test_total'],
+  ])('names the collected file of %j, whose text is in %s', (classname, file, id) => {
+    const text = `<testsuites><testsuite><testcase classname="${classname}" name="test_total" file="${file}"/></testsuite></testsuites>`
+    const result = runners.pytest.parse(report({ file: text }))
+    expect(result.readable && result.tests.map((test) => test.id)).toEqual([id])
+  })
+
   it('makes one test of a failure and the failing teardown after it', () => {
     const entry = (kind: string) =>
       `<testcase classname="t.A" name="test_a" file="t.py"><${kind} message="m">text</${kind}></testcase>`

@@ -16,6 +16,7 @@ import {
   hasPytest,
   hasPython,
   makeRun,
+  scriptRunners,
   type TestedRun,
 } from '../support/test-runner.ts'
 
@@ -195,6 +196,52 @@ describe('vitest', () => {
       kind: 'unusable',
       reason: 'runner_missing',
       message: expect.stringContaining('npm install'),
+    })
+  })
+})
+
+describe.skipIf(!scriptRunners)('jest and mocha', () => {
+  const links = [{ path: 'node_modules', target: scriptRunners ?? '' }]
+  const shop = 'exports.total = () => 0\nexports.name = () => null\n'
+  const mended = "exports.total = () => 1\nexports.name = () => 'shop'\n"
+
+  it('prove a repair with jest, although its configuration stops at the first failure', async () => {
+    tested = await makeRun(
+      {
+        'package.json': '{"devDependencies":{"jest":"*"},"jest":{"bail":1}}',
+        'src/shop.js': shop,
+        'src/__tests__/shop.js':
+          "const shop = require('../shop')\ndescribe('shop', () => {\n  test('total', () => expect(shop.total()).toBe(1))\n  test('name', () => expect(shop.name()).toBe('shop'))\n})\n",
+        'src/other.test.js': "test('other', () => {})\n",
+      },
+      { links },
+    )
+    expect(await tested.baseline()).toMatchObject({ kind: 'red', passed: 1, failed: 2 })
+    const { receipt } = await expectConfirmed(tested, 'jest', { 'src/shop.js': mended })
+    expect(receipt.body).toMatchObject({
+      targets: ['src/__tests__/shop.js > shop > total', 'src/__tests__/shop.js > shop > name'],
+      results: { p1: { passed: 3 }, p2: { passed: 2, failed: 0 } },
+    })
+  })
+
+  it('prove a repair with mocha, although its configuration stops there and names more files', async () => {
+    const test = (name: string, value: string) =>
+      `  it('${name}', () => assert.equal(shop.${name}(), ${value}))\n`
+    tested = await makeRun(
+      {
+        'package.json': '{"devDependencies":{"mocha":"*"}}',
+        '.mocharc.json': '{"spec":["checks/**/*.js"],"bail":true}',
+        'shop.js': shop,
+        'checks/shop.js': `const assert = require('assert')\nconst shop = require('../shop')\ndescribe('shop', () => {\n${test('total', '1')}${test('name', "'shop'")}})\n`,
+        'checks/more/other.js': "it('other', () => {})\n",
+      },
+      { links },
+    )
+    expect(await tested.baseline()).toMatchObject({ kind: 'red', passed: 1, failed: 2 })
+    const { receipt } = await expectConfirmed(tested, 'mocha', { 'shop.js': mended })
+    expect(receipt.body).toMatchObject({
+      targets: ['checks/shop.js > shop > total', 'checks/shop.js > shop > name'],
+      results: { p1: { passed: 3 }, p2: { passed: 2, failed: 0 } },
     })
   })
 })

@@ -346,6 +346,57 @@ describe('verify with pytest', () => {
     },
   )
 
+  it.skipIf(!hasPytest)(
+    'runs the tests that a class inherits in the file of that class',
+    async () => {
+      const python = await makeRun({
+        ...shop,
+        'pytest.ini': '[pytest]\n',
+        'test_shop.py': 'from base import Base\n\nclass TestShop(Base):\n    pass\n',
+        'base.py': `import shop\n\nclass Base:\n    def test_total(self):\n        assert shop.total([1]) == 1\n`,
+      })
+      try {
+        expect(await python.verify('pytest', { 'shop.py': mendedShop })).toMatchObject({
+          confirmed: true,
+          passing_after: ['test_shop.py::TestShop::test_total'],
+        })
+      } finally {
+        await python.remove()
+      }
+    },
+  )
+
+  it.skipIf(!hasPytest)('refuses a source from which the target vanishes', async () => {
+    const python = await makeRun({
+      'shop.py': 'names = ["pen", ""]\n',
+      'test_shop.py':
+        'import pytest, shop\n\n@pytest.mark.parametrize("name", shop.names)\ndef test_name(name):\n    assert name\n',
+    })
+    try {
+      expect(await python.verify('pytest', { 'shop.py': 'names = ["pen"]\n' })).toMatchObject({
+        confirmed: false,
+        reason: 'target_missing',
+        message: expect.stringContaining('test_shop.py::test_name'),
+      })
+    } finally {
+      await python.remove()
+    }
+  })
+
+  it.skipIf(!hasPytest)('refuses a repair that is in a conftest.py alone', async () => {
+    const python = await makeRun({ ...shop, 'conftest.py': '' })
+    const conftest = 'import shop\nshop.total = sum\nshop.name = lambda: "shop"\n'
+    try {
+      const result = await python.run('pytest', { 'conftest.py': conftest })
+      expect(result).toMatchObject({
+        kind: 'green',
+        verification: { confirmed: false, reason: 'no_patch', dropped_paths: ['conftest.py'] },
+      })
+    } finally {
+      await python.remove()
+    }
+  })
+
   it.skipIf(!hasPytest)('refuses a source that skips the target', async () => {
     const python = await makeRun(shop)
     const skips = `import pytest\n${mendedShop.replace('return sum(prices)', 'pytest.skip("later")')}`

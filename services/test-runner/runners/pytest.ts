@@ -87,7 +87,7 @@ function parse(report: RawReport): ParsedReport {
   const broken: TestEntry[] = []
   const found: FoundTest[] = []
   for (const testCase of cases) {
-    const file = testFile(report.root, testCase.file)
+    const file = fileOf(testCase, report.root)
     const collection = testCase.error.find((error) => error.message === 'collection failure')
     if (collection) broken.push(brokenFile(file || testCase.name, collection.text))
     else found.push(foundTest(testCase, file))
@@ -122,11 +122,29 @@ function problemText(problem: Outcome): string {
   return problem.text || problem.message
 }
 
+/**
+ * The file that was collected. The report names the one with the function's text, which may be that
+ * of a base class or a decorator. Classes begin with a capital, modules do not.
+ */
+function fileOf({ classname, file }: Case, root: string): string {
+  const named = testFile(root, file)
+  if (isUnder(classname, named)) return named
+  const parts = classname.split('.')
+  const module = parts.findLastIndex((part) => !/^[A-Z]/.test(part))
+  return module < 0 ? named : `${parts.slice(0, module + 1).join('/')}.py`
+}
+
+function isUnder(classname: string, file: string): boolean {
+  const module = moduleOf(file)
+  return classname === '' || classname === module || classname.startsWith(`${module}.`)
+}
+
+const moduleOf = (file: string) => file.replace(/\.py$/, '').split('/').join('.')
+
 /** `tests.test_a.TestCart` in `tests/test_a.py` has the suites `TestCart`. */
 function classesOf(classname: string, file: string): string[] {
-  const module = file.replace(/\.py$/, '').split('/').join('.')
-  if (classname === module || !classname.startsWith(`${module}.`)) return []
-  return classname.slice(module.length + 1).split('.')
+  const module = moduleOf(file)
+  return classname.startsWith(`${module}.`) ? classname.slice(module.length + 1).split('.') : []
 }
 
 /** A test that fails and whose teardown fails too has two entries in a row: they are one test. */
