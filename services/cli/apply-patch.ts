@@ -62,16 +62,19 @@ async function check(workspace: string, file: PatchFile): Promise<Step | 'change
 
 async function writeAll(workspace: string, steps: Step[]): Promise<void> {
   const replaced: Step[] = []
+  let at = ''
   try {
     // All new contents are on the disk before the first file is replaced.
     for (const step of steps) {
       const { file, parts, current } = step
+      at = file.path
       if (file.after === null) continue
       // Only a new file may need a new folder: one that went away meanwhile is not made again.
       const options = { like: current, create: current === null }
       step.temporary = await writeBeside(workspace, parts, file.after, options)
     }
     for (const step of steps) {
+      at = step.file.path
       await replaceFile(workspace, step.parts, step.current?.bytes ?? null, step.temporary)
       replaced.push(step)
     }
@@ -81,13 +84,21 @@ async function writeAll(workspace: string, steps: Step[]): Promise<void> {
       workspace,
       steps.map((step) => step.parts),
     ).catch(() => {})
-    if (stuck.length === 0) throw error
-    throw new AstraError('half_applied', `could not put back ${stuck.join(', ')}`, {
-      hint: 'the other files are as they were; look at these, then apply the run again',
-      cause: error,
-    })
+    throw stuck.length === 0 ? notApplied(at, error) : halfApplied(stuck, error)
   }
 }
+
+const notApplied = (path: string, cause: unknown) =>
+  new AstraError('not_applied', `nothing was applied: cannot write ${path}`, {
+    hint: 'when it can be written, apply the run again',
+    cause,
+  })
+
+const halfApplied = (stuck: string[], cause: unknown) =>
+  new AstraError('half_applied', `could not put back ${stuck.join(', ')}`, {
+    hint: 'the other files are as they were; look at these, then apply the run again',
+    cause,
+  })
 
 /** The files that could not be put back. */
 async function putAllBack(workspace: string, replaced: Step[]): Promise<string[]> {

@@ -14,7 +14,7 @@ const NEW_FILE_MODE = 0o644
 /** No file of a snapshot is larger than a part of this. */
 const MAX_BYTES = 100_000_000
 
-/** `other`: something that is no regular file, or behind a link, which leads elsewhere. */
+/** `other`: something that is no regular file, cannot be read, or is behind a link. */
 export async function readCurrent(
   workspace: string,
   parts: readonly string[],
@@ -25,7 +25,7 @@ export async function readCurrent(
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return null
-    if (['ELOOP', 'ENOTDIR', 'ENXIO', 'ENAMETOOLONG'].includes(code)) return 'other'
+    if (['ELOOP', 'ENOTDIR', 'ENXIO', 'ENAMETOOLONG', 'EACCES'].includes(code)) return 'other'
     throw error
   }
 }

@@ -229,7 +229,8 @@ it('takes a file where a folder should be for a change', async () => {
 it('puts back what it wrote when a later file cannot be written', async () => {
   // A file named as the folder of another one: only the last rename can find that out.
   const files = [...patch.files, { path: 'lib', before: null, after: 'x' }]
-  await expect(applyPatch(workspace, { files })).rejects.toThrow()
+  const applying = applyPatch(workspace, { files })
+  await expect(applying).rejects.toThrow('nothing was applied: cannot write lib')
   expect(read('src/a.js')).toBe('old a')
   expect(read('src/b.js')).toBe('old b')
   expect(read('gone.js')).toBe('old gone')
