@@ -1,6 +1,7 @@
 import picomatch from 'picomatch'
 import { z } from 'zod'
 import { UsageError } from '../../shared/errors.ts'
+import { globMatcher, globProblem } from '../../shared/glob.ts'
 import { readSettingsFile } from './settings-file.ts'
 
 /** Which ignored files a workspace's tests need all the same, as its `.astra.json` says. */
@@ -23,8 +24,12 @@ export async function readIncludeGlobs(workspace: string): Promise<IncludeGlobs>
       hint: 'globs are relative to the workspace',
     })
   }
+  for (const glob of globs) {
+    const problem = globProblem(glob)
+    if (problem) throw new UsageError(`${FILE}: include "${glob}" ${problem}`)
+  }
   // A glob that names a folder brings what is below it.
-  const matches = picomatch([...globs, ...globs.map((glob) => `${glob}/**`)], { dot: true })
+  const matches = globMatcher([...globs, ...globs.map((glob) => `${glob}/**`)], { dot: true })
   const bases = globs.map((glob) => picomatch.scan(glob).base)
   return {
     matches: (path) => globs.length > 0 && matches(path),

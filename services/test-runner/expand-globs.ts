@@ -1,5 +1,5 @@
-import picomatch from 'picomatch'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
+import { globMatcher, globProblem } from '../../shared/glob.ts'
 import type { TestCommand } from './command-line.ts'
 
 /** Shells expand what npm scripts leave unquoted, and Node 20 expands nothing. */
@@ -7,8 +7,8 @@ export function expandGlobs({ runner, args }: TestCommand, manifest: Manifest): 
   if (runner !== 'node' && runner !== 'pytest') return args
   const paths = manifest.files.map((file) => file.path)
   return args.flatMap((arg) => {
-    if (arg.startsWith('-') || !/[*?{]/.test(arg)) return [arg]
-    const matches = picomatch(arg.replace(/^\.\//, ''))
+    if (arg.startsWith('-') || !/[*?{]/.test(arg) || globProblem(arg)) return [arg]
+    const matches = globMatcher([arg.replace(/^\.\//, '')], { dot: false })
     const matching = paths.filter((path) => matches(path))
     return matching.length > 0 ? matching : [arg]
   })

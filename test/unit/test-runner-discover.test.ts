@@ -83,9 +83,9 @@ describe('discoverCommands', () => {
   it('lets .astra.json decide alone', async () => {
     const contents = {
       ...script('vitest'),
-      '.astra.json': JSON.stringify({ command: 'python3 -m pytest "tests/a b" -x' }),
+      '.astra.json': JSON.stringify({ command: 'python3 -m pytest "tests/a b" -q' }),
     }
-    expect(await commandsOf(contents)).toEqual(['pytest "tests/a b" -x'])
+    expect(await commandsOf(contents)).toEqual(['pytest "tests/a b" -q'])
   })
 
   it.each([
