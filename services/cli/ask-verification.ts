@@ -6,9 +6,8 @@ import type { Verification } from '../../shared/contracts/tests.ts'
 import { AstraError } from '../../shared/errors.ts'
 import { ask } from '../../shared/queue/ask.ts'
 import { flowJob } from '../../shared/queue/producer.ts'
-import type { CliContext } from './context.ts'
 import { InterruptError, unlessAborted } from './interrupt.ts'
-import { type Services, withServices } from './with-services.ts'
+import { type ServiceHost, type Services, withServices } from './with-services.ts'
 
 export type VerificationQuestion = {
   /** The run whose folder holds snapshot and patch. */
@@ -30,21 +29,22 @@ const ENDING_MS = 10_000
  * ended before the services are let go.
  */
 export async function verifyInServices(
-  context: CliContext,
+  host: ServiceHost,
   config: Config,
   note: (line: string) => void,
   prepare: (services: Services) => Promise<VerificationQuestion>,
 ): Promise<Verification> {
   const starting = new AbortController()
-  const stop = () => starting.abort(context.interrupted.reason)
-  context.interrupted.addEventListener('abort', stop, { once: true })
-  const host = { env: context.env, interrupted: starting.signal }
-  return withServices(config, host, note, async (services) => {
+  const { interrupted } = host
+  const stop = () => starting.abort(interrupted.reason)
+  interrupted.addEventListener('abort', stop, { once: true })
+  const patient = { ...host, interrupted: starting.signal }
+  return withServices(config, patient, note, async (services) => {
     // From here on the connection is kept through a Ctrl-C: it is what ends the tests.
-    context.interrupted.removeEventListener('abort', stop)
+    interrupted.removeEventListener('abort', stop)
     const question = await prepare(services)
-    context.interrupted.throwIfAborted()
-    return askVerification(services, question, context.interrupted)
+    interrupted.throwIfAborted()
+    return askVerification(services, question, interrupted)
   })
 }
 

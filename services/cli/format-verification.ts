@@ -15,7 +15,7 @@ export function printVerification(terminal: Terminal, verification: Verification
   if (command) print(`  command ${plain(command)}`)
   list(terminal, 'failing before', failing_before)
   list(terminal, 'passing after', passing_after)
-  if (confirmed) list(terminal, 'flaky', verification.receipt.body.flaky)
+  list(terminal, 'flaky', verification.flaky)
   list(terminal, 'left out', dropped_paths)
   if (dropped_paths.length > 0) print('    tests and their configuration stay as they are')
   if (confirmed) print(`\nreceipt\n${JSON.stringify(verification.receipt, null, 2)}`)

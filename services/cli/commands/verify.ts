@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { runIdSchema } from '../../../shared/contracts/ids.ts'
+import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
 import type { Verification } from '../../../shared/contracts/tests.ts'
 import { UsageError } from '../../../shared/errors.ts'
 import { userPath } from '../../../shared/user-path.ts'
@@ -15,7 +16,13 @@ import { withScratchRun } from '../scratch-run.ts'
 import { takeSnapshot } from '../snapshot.ts'
 import { createTerminal, type Terminal } from '../terminal.ts'
 
-type Options = { patch?: string; command?: string; receipt?: string; json?: boolean }
+type Options = {
+  patch?: string
+  command?: string
+  receipt?: string
+  unsafeNoSandbox?: boolean
+  json?: boolean
+}
 
 const NOT_PROVED = 3
 
@@ -27,6 +34,10 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     .option('--patch <file>', 'a unified diff, such as `git diff` writes; - is stdin')
     .option('--command <cmd>', 'test command, one of those found in the workspace')
     .option('--receipt <file>', 'write the receipt of a proof to this file')
+    .option(
+      UNSAFE_FLAG,
+      'run tests with your rights, where there is no sandbox; the receipt says so',
+    )
     .option('--json', 'print the verification as JSON')
     .addHelpText('after', help)
     .action(async (target: string, options: Options) => {
@@ -64,6 +75,12 @@ async function verify(context: CliContext, target: string, options: Options): Pr
   return 0
 }
 
+const hostOf = ({ env, interrupted }: CliContext, { unsafeNoSandbox = false }: Options) => ({
+  env,
+  interrupted,
+  unsafeNoSandbox,
+})
+
 async function verifyRun(
   context: CliContext,
   { note }: Terminal,
@@ -78,7 +95,7 @@ async function verifyRun(
   }
   const config = context.config()
   return withScratchRun(config.home, (runId) =>
-    verifyInServices(context, config, note, async (services) => {
+    verifyInServices(hostOf(context, options), config, note, async (services) => {
       const view = await findRun(services, run.data)
       const { manifest, patch } = await copyRun(config.home, view, runId)
       note(`the patch of ${run.data} on the snapshot of ${view.workspace}`)
@@ -114,6 +131,6 @@ async function verifyPatch(
     const command = options.command ?? null
     const question = { runId, repositoryId, command, patch, pathEnv: userPath(context.env) }
     context.interrupted.throwIfAborted()
-    return verifyInServices(context, config, note, async () => question)
+    return verifyInServices(hostOf(context, options), config, note, async () => question)
   })
 }
