@@ -151,6 +151,18 @@ describe('unittest', () => {
     const before = await tested.baseline()
     expect(before).toMatchObject({ kind: 'red', command: 'python -m unittest discover -s tests' })
     expect((await idsByStatus(tested)).failed).toContain('file:tests/test_labels.py')
+    const command = 'python -m unittest discover -s tests'
+    await expectConfirmed(tested, command, await pythonRepair())
+  })
+
+  it.skipIf(!hasPython)('proves a repair where its command names the test modules', async () => {
+    const command = 'python -m unittest -f tests.test_prices tests/test_labels.py'
+    const astra = { '.astra.json': JSON.stringify({ command }) }
+    tested = await makeRun({ ...(await fixture('unittest')), ...astra })
+    const before = await tested.baseline()
+    if (before.kind !== 'red') throw new Error('red expected')
+    expect(before).toMatchObject({ failed: 3 })
+    await expectConfirmed(tested, before.command, await pythonRepair())
   })
 })
 
@@ -183,6 +195,24 @@ describe('vitest', () => {
       'src/label.ts': "export const label = (tag: string) => '#'.concat(tag)\n",
     })
     expect(verification.outcome).toBe(outcomeLine('vitest'))
+  })
+
+  it('sees all failures although its configuration stops at the first', async () => {
+    const links = [{ path: 'node_modules', target: join(productRoot, 'node_modules') }]
+    const test = (name: string) =>
+      `import { expect, test } from 'vitest'\nimport { total } from './total'\ntest('${name}', () => { expect(total()).toBe(1) })\n`
+    const contents = {
+      'package.json': '{"type":"module","devDependencies":{"vitest":"*"}}',
+      'vitest.config.ts': 'export default { test: { bail: 1 } }\n',
+      'src/total.ts': 'export const total = () => 0\n',
+      'src/a.test.ts': test('a'),
+      'src/b.test.ts': test('b'),
+    }
+    tested = await makeRun(contents, { links })
+    expect(await tested.baseline()).toMatchObject({ kind: 'red', failed: 2 })
+    const edits = { 'src/total.ts': 'export const total = () => 1\n' }
+    const { passing_after } = await expectConfirmed(tested, 'vitest', edits)
+    expect(passing_after).toHaveLength(2)
   })
 
   it.each([

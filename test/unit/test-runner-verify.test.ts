@@ -224,6 +224,30 @@ describe('runs that were saved', () => {
     expect(fresh.filter((time) => saved.includes(time))).toEqual([])
   })
 
+  it('are made of one tree only once: the run that found it green is part of the proof', async () => {
+    await tested.baseline()
+    const { sandbox } = tested.deps.config
+    let made = 0
+    tested.deps.config.sandbox = {
+      ...sandbox,
+      run(command) {
+        made += 1
+        return sandbox.run(command)
+      },
+    }
+    const madeBy = async (work: Promise<unknown>) => {
+      const before = made
+      await work
+      return made - before
+    }
+    const added = { 'test/new.test.mjs': "import 'node:test'\n" }
+    expect(await madeBy(tested.run(NODE, { [SOURCE]: mended }))).toBe(3)
+    expect(await madeBy(tested.run(NODE, { [SOURCE]: mended }))).toBe(2)
+    expect(await madeBy(tested.run(NODE, { [SOURCE]: mended, ...added }))).toBe(3)
+    expect(await madeBy(tested.verify(NODE, { [SOURCE]: mended }))).toBe(2)
+    expect(await madeBy(tested.verify(NODE, { [SOURCE]: mended }, true))).toBe(4)
+  })
+
   it('do not count with another PATH', async () => {
     await tested.verify(NODE, { [SOURCE]: mended })
     const elsewhere = await makeRun(contents, { path: `${pathEnv}:/nonexistent` })

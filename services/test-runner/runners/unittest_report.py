@@ -2,6 +2,7 @@
 to the file that is named first. What is named second is a JSON list of the test files to run of
 those that the arguments find, or null for all. Runs on Python 3.8 and later."""
 
+import importlib
 import inspect
 import json
 import os
@@ -91,6 +92,18 @@ class JsonResult(unittest.TextTestResult):
         self._set(test, "failed", "unexpected success")
 
 
+class Loader(unittest.TestLoader):
+    """A module that is named and does not load fails like one that is found, and ends nothing."""
+
+    def loadTestsFromName(self, name, module=None):
+        if os.path.exists(os.path.join(ROOT, name.replace(".", os.sep) + ".py")):
+            try:
+                importlib.import_module(name)
+            except Exception:
+                return unittest.loader._make_failed_import_test(name, self.suiteClass)[0]
+        return super().loadTestsFromName(name, module)
+
+
 class Program(unittest.TestProgram):
     def runTests(self):
         if FILES is not None:
@@ -108,7 +121,7 @@ def only_of_files(found, files):
         own = [test for test in tests if os.path.realpath(file_of(test)) == path]
         if not own:
             name = os.path.splitext(file)[0].replace("/", ".")
-            own = list(flat(unittest.defaultTestLoader.loadTestsFromName(name)))
+            own = list(flat(Loader().loadTestsFromName(name)))
         suite.addTests(own)
     return suite
 
@@ -126,6 +139,7 @@ def main():
     program = Program(
         module=None,
         argv=["python -m unittest"] + arguments,
+        testLoader=Loader(),
         testRunner=unittest.TextTestRunner(resultclass=JsonResult, verbosity=1),
         exit=False,
     )
