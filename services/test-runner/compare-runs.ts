@@ -4,9 +4,6 @@ import { standsForTests, type TestEntry, type TestStatus } from './report.ts'
 
 export type Problem = Pick<Extract<Verification, { confirmed: false }>, 'reason' | 'message'>
 
-/** The runs of a proof, without their canaries. B: the base, P: patched; 1: all, 2: alone. */
-export type ProofRuns = Record<'b1' | 'p1' | 'b2' | 'p2', CompletedTests>
-
 export type Comparison = {
   /** Targets that pass now. */
   mended: string[]
@@ -36,49 +33,8 @@ export function compareWhole(before: CompletedTests, after: CompletedTests): Com
   }
 }
 
-export type Agreement = { targets: string[]; flaky: string[]; problem: Problem | null }
-
-/**
- * What all four runs agree on, once the whole command is sound: the tests that failed in both runs
- * on the base and pass in both on the patched tree. What differs between two runs of one tree is
- * flaky, and never a target.
- */
-export function compareAll({ b1, p1, b2, p2 }: ProofRuns): Agreement {
-  const failures = failuresOf(b1)
-  const files = new Set(failures.map((test) => test.file))
-  const base = differences(b1, b2, files)
-  const patched = differences(p1, p2, files)
-  const inP2 = stateIn(p2)
-  // A file or a hook that is mended has no entry of its own to differ.
-  const apart = failures
-    .filter((test) => inP2(test) !== 'passed')
-    .map((test) => ({ test, first: stateIn(p1)(test), second: inP2(test) }))
-  const unlike = [...base, ...patched, ...apart]
-  const flaky = new Set(unlike.map(({ test }) => test.id))
-  const targets = failures.map((test) => test.id).filter((id) => !flaky.has(id))
-  const problem = targets.length > 0 ? null : onlyFlaky(base, [...patched, ...apart])
-  return { targets, flaky: [...flaky], problem }
-}
-
 type Seen = { test: TestEntry; state: TestStatus | undefined }
-type Difference = { test: TestEntry; first: TestStatus | undefined; second: TestStatus | undefined }
-
 const isPassing = ({ state }: Seen) => state === 'passed'
-
-/** The tests of `files` that two runs of the same tree saw differently. */
-function differences(
-  first: CompletedTests,
-  second: CompletedTests,
-  files: ReadonlySet<string>,
-): Difference[] {
-  const inFirst = new Map(first.tests.map((test) => [test.id, test.status]))
-  const inSecond = new Map(second.tests.map((test) => [test.id, test.status]))
-  const all = new Map([...second.tests, ...first.tests].map((test) => [test.id, test]))
-  return [...all.values()]
-    .filter((test) => files.has(test.file))
-    .map((test) => ({ test, first: inFirst.get(test.id), second: inSecond.get(test.id) }))
-    .filter((difference) => difference.first !== difference.second)
-}
 
 function targetProblem(targets: readonly Seen[]): Problem | null {
   if (targets.length === 0) {
@@ -108,19 +64,8 @@ function redTests(after: CompletedTests): Problem | null {
   return { reason: 'tests_red', message }
 }
 
-function onlyFlaky(base: readonly Difference[], patched: readonly Difference[]): Problem {
-  const message =
-    base.length > 0
-      ? 'the tests that failed before the patch do not fail whenever they run, so their passing ' +
-        `proves nothing: ${withBoth(base)}. Their result depends on more than the source, such as ` +
-        'the order of the tests, the time or other files: say so, or repair what makes it depend on that'
-      : 'the tests that the patch mends do not pass whenever they run: ' +
-        `${withBoth(patched)}. Make the repair hold also when only their files run`
-  return { reason: 'only_flaky', message }
-}
-
 /** How a run sees a test of another one. */
-function stateIn({ tests }: CompletedTests): (test: TestEntry) => TestStatus | undefined {
+export function stateIn({ tests }: CompletedTests): (test: TestEntry) => TestStatus | undefined {
   const states = new Map(tests.map((test) => [test.id, test.status]))
   return (test) => (standsForTests(test.id) ? groupState(test, tests) : states.get(test.id))
 }
@@ -135,22 +80,13 @@ function groupState(target: TestEntry, tests: readonly TestEntry[]): TestStatus 
 }
 
 const SHOWN = 10
-const ABSENT = 'not there'
+export const ABSENT = 'not there'
 
-function listed(ids: readonly string[]): string {
+export function listed(ids: readonly string[]): string {
   const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : ''
   return ids.slice(0, SHOWN).join(', ') + more
 }
 
 function withStates(seen: readonly Seen[]): string {
   return listed(seen.map(({ test, state }) => `${test.id} (${state ?? ABSENT})`))
-}
-
-function withBoth(differences: readonly Difference[]): string {
-  return listed(
-    differences.map(
-      ({ test, first, second }) =>
-        `${test.id} (${first ?? ABSENT} with all tests, ${second ?? ABSENT} alone)`,
-    ),
-  )
 }

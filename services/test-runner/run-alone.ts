@@ -57,8 +57,8 @@ function unusableAlone({ message }: UnusableTests, patch: Patch | null): string 
 
 function noPlace(file: string): string {
   return (
-    `no test can be placed beside the failing ones: ${file} is no test file of the base. Tests that ` +
-    'another file defines for them cannot be proved'
+    `no test can be placed beside the failing ones, as a proof needs: the report names ${file}, ` +
+    'which is no test file of the base'
   )
 }
 
