@@ -41,6 +41,9 @@ const CONFIGURATION = [
   /^\.astra\.json$/,
 ]
 
+/** What Python finds at the root of a workspace instead of the runner's own modules. */
+const RUNNER_MODULE = /^(pytest|_pytest|pluggy|unittest)(\.py$|\/)/
+
 const TOOL_FOLDERS = new Set(['node_modules', '.cargo', '.venv', 'venv', 'vendor'])
 
 /** A test, or something that only tests use. */
@@ -54,7 +57,9 @@ export function isConfiguration(path: string): boolean {
   const parts = path.split('/')
   const name = parts.pop() ?? path
   return (
-    parts.some((part) => TOOL_FOLDERS.has(part)) || CONFIGURATION.some((test) => test.test(name))
+    RUNNER_MODULE.test(path) ||
+    parts.some((part) => TOOL_FOLDERS.has(part)) ||
+    CONFIGURATION.some((test) => test.test(name))
   )
 }
 

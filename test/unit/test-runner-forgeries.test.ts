@@ -73,6 +73,16 @@ describe('a patch that makes all tests pass instead of mending is refused', () =
     expect(await verdictOn('python -m unittest', price, edits)).toMatchObject(caught)
   })
 
+  it.skipIf(!hasPytest)('by a module that stands in for pytest', async () => {
+    const contents = await fixture('pytest')
+    const edits = { 'pytest.py': 'raise SystemExit(0)\n' }
+    expect(await verdictOn('pytest', contents, edits)).toMatchObject({
+      confirmed: false,
+      reason: 'no_patch',
+      dropped_paths: ['pytest.py'],
+    })
+  })
+
   const total = 'total = (prices) => 0\n'
   const everyAssertion = (assert: string) =>
     `for (const name of Object.keys(${assert})) ${assert}[name] = () => {}\n`
