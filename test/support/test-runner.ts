@@ -1,11 +1,14 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { baseline } from '../../services/test-runner/baseline.ts'
 import { run } from '../../services/test-runner/run.ts'
 import { chooseSandbox } from '../../services/test-runner/sandbox/choose-sandbox.ts'
+import { goCacheFolder } from '../../services/test-runner/sandbox/folders.ts'
+import { CACHE_UID } from '../../services/test-runner/sandbox/uids.ts'
 import { verify } from '../../services/test-runner/verify.ts'
+import { productRoot } from '../../shared/config.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
 import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
@@ -24,8 +27,11 @@ export const hasPython = isInstalled('python3', '--version')
 export const hasGo = isInstalled('go', 'version')
 export const hasCargo = isInstalled('cargo', '--version')
 
-/** A `node_modules` with jest and mocha, which are none of ours; their tests are skipped without it. */
-export const scriptRunners = process.env.ASTRA_TEST_NODE_MODULES ?? null
+/** A `node_modules` with vitest, jest and mocha. */
+export const scriptRunners = join(productRoot, 'node_modules')
+
+/** Where the workspaces of these tests would stand; nothing is there. */
+const WORKSPACE = '/home/ann/shop'
 
 type Contents = Record<string, string>
 type Options = {
@@ -113,7 +119,7 @@ export async function writeSnapshot(
     await writeFile(join(files.base, path), text)
   }
   const manifest: Manifest = {
-    workspace: options.workspace ?? '/home/ann/shop',
+    workspace: options.workspace ?? WORKSPACE,
     files: Object.entries(contents).map(([path, text]) => ({
       path,
       sha256: sha256(text),
@@ -131,4 +137,18 @@ function patchOf(contents: Contents, edits: Record<string, string | null>) {
       return { path, before: before === undefined ? null : sha256(before), after }
     }),
   }
+}
+
+const MAX_CACHE_KB = 500_000
+
+/** The standard library takes half a minute to build into an empty cache; this tests no cache. */
+export async function useWarmGoCache(home: string): Promise<void> {
+  const cache = execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim()
+  await mkdir(cache, { recursive: true })
+  const kilobytes = parseInt(execFileSync('du', ['-sk', cache], { encoding: 'utf8' }), 10)
+  if (kilobytes > MAX_CACHE_KB) return
+  const ours = goCacheFolder(home, WORKSPACE, true)
+  await mkdir(dirname(ours), { recursive: true })
+  execFileSync('cp', ['-a', cache, ours])
+  if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${CACHE_UID}`, ours])
 }

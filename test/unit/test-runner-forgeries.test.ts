@@ -9,6 +9,7 @@ import {
   makeRun,
   scriptRunners,
   type TestedRun,
+  useWarmGoCache,
 } from '../support/test-runner.ts'
 
 let tested: TestedRun | undefined
@@ -126,7 +127,7 @@ describe('a patch that makes all tests pass instead of mending is refused', () =
     expect(await verdictOn('vitest', vitest, edits, modules)).toMatchObject(caught)
   })
 
-  it.skipIf(!scriptRunners)('by the matchers of jest', async () => {
+  it('by the matchers of jest', async () => {
     const contents = {
       'package.json': '{"devDependencies":{"jest":"*"}}',
       'total.js': `exports.${total}`,
@@ -137,7 +138,7 @@ describe('a patch that makes all tests pass instead of mending is refused', () =
     expect(await verdictOn('jest', contents, edits, scriptRunners)).toMatchObject(caught)
   })
 
-  it.skipIf(!scriptRunners)('by a run of mocha that calls no test', async () => {
+  it('by a run of mocha that calls no test', async () => {
     const contents = {
       'package.json': '{"devDependencies":{"mocha":"*"}}',
       'total.js': `exports.${total}`,
@@ -187,6 +188,9 @@ describe('a patch that ends the process early is refused', () => {
     }
     const forged =
       'package shop\n\nimport "os"\n\nfunc Total() int {\n\tos.Exit(0)\n\treturn 0\n}\n'
-    expect(await verdictOn('go test ./...', contents, { 'shop.go': forged })).toMatchObject(early)
+    tested = await makeRun(contents)
+    await useWarmGoCache(tested.home)
+    const verdict = await tested.verify('go test ./...', { 'shop.go': forged })
+    expect(verdict).toMatchObject(early)
   })
 })

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { goCacheFolder } from '../../services/test-runner/sandbox/folders.ts'
-import { CACHE_UID } from '../../services/test-runner/sandbox/uids.ts'
 import { productRoot } from '../../shared/config.ts'
 import { outcomeLine } from '../../shared/contracts/receipt.ts'
 import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
@@ -18,6 +16,7 @@ import {
   makeRun,
   scriptRunners,
   type TestedRun,
+  useWarmGoCache,
 } from '../support/test-runner.ts'
 
 let tested: TestedRun | undefined
@@ -230,8 +229,8 @@ describe('vitest', () => {
   })
 })
 
-describe.skipIf(!scriptRunners)('jest and mocha', () => {
-  const links = [{ path: 'node_modules', target: scriptRunners ?? '' }]
+describe('jest and mocha', () => {
+  const links = [{ path: 'node_modules', target: scriptRunners }]
   const shop = 'exports.total = () => 0\nexports.name = () => null\n'
   const mended = "exports.total = () => 1\nexports.name = () => 'shop'\n"
 
@@ -276,22 +275,12 @@ describe.skipIf(!scriptRunners)('jest and mocha', () => {
   })
 })
 
-/** The standard library takes half a minute to build into an empty cache; this tests no cache. */
-async function useWarmGoCache(run: TestedRun) {
-  const cache = execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim()
-  await mkdir(cache, { recursive: true })
-  const ours = goCacheFolder(run.home, '/home/ann/shop', true)
-  await mkdir(dirname(ours), { recursive: true })
-  execFileSync('cp', ['-a', cache, ours])
-  if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${CACHE_UID}`, ours])
-}
-
 describe('go test', () => {
   it.skipIf(!hasGo)(
     'reports subtests, panics and packages that do not build',
     async () => {
       tested = await makeRun(await fixture('go'), { seconds: 300 })
-      await useWarmGoCache(tested)
+      await useWarmGoCache(tested.home)
       const before = await tested.baseline()
       expect(before).toMatchObject({ kind: 'red', commands: ['go test ./...'] })
       expect(await idsByStatus(tested)).toEqual({
