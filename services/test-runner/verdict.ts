@@ -6,6 +6,7 @@ import { relativePaths } from './output.ts'
 import type { RawReport, TestEntry } from './report.ts'
 import type { CommandResult } from './run-command.ts'
 import { runners } from './runners/all.ts'
+import { STARTER } from './sandbox/bwrap-command.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 export type Verdict = Omit<CompletedTests, 'commands' | 'sandboxed'> | UnusableTests
@@ -27,6 +28,7 @@ const NO_TESTS =
   /no tests? (found|files? found|ran|specified|to run)|could not find '|no test suite found|Ran 0 tests/i
 /** Exit codes of a program that starts others: it must not, or it is not there. */
 const CANNOT_START = new Set([126, 127])
+const NOT_STARTED = new RegExp(`^${STARTER}: `, 'm')
 const MODULE_MISSING = /No module named '?(pytest)\b/
 
 /**
@@ -97,7 +99,7 @@ function notStarted({ command, report }: Ended): Doubt {
     const message = `pytest was not found: ${runners.pytest.installHint}`
     return { reason: 'runner_missing', message }
   }
-  if (!CANNOT_START.has(report.exitCode ?? 0) || !/^prlimit: /m.test(report.stderr)) return null
+  if (!CANNOT_START.has(report.exitCode ?? 0) || !NOT_STARTED.test(report.stderr)) return null
   const why = `${report.stderr.trim()}: toolchains and dependencies have to be readable by others`
   return { reason: 'runner_missing', message: `${command.display} did not start: ${why}` }
 }

@@ -22,13 +22,22 @@ export type BwrapRequest = {
 
 const OPEN_FILES = 4096
 const SHARED_MEMORY_BYTES = 256_000_000
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
 
-/** Runs inside, before the command: as it is part of a test run, it costs the tests' own limits. */
+/**
+ * Runs inside, before the command: as it is part of a test run, it costs the tests' own limits. The
+ * tests' environment comes last: a PATH of theirs must not choose the programs that limit them.
+ */
 const FILL = `
-cp -a "$1/." . && mkdir -p "$HOME" || exit 125
-limit=$2
-shift 2
-exec prlimit --nproc="$limit" -- "$@"`
+cp -a "$1/." . && mkdir -p "$2" || exit 125
+limit=$3
+shift 3
+exec prlimit --nproc="$limit" -- env -i "$@"`
+
+/** What a command that could not be started says begins so. */
+export const STARTER = 'astra-tests'
+/** A program with a = in its path would be one more variable to env. */
+const COMMAND = ['/bin/sh', '-c', 'exec "$@"', STARTER]
 
 /**
  * Runs as root in a mount namespace of its own: puts what the tests may see where another uid can
@@ -85,11 +94,12 @@ function limited(request: BwrapRequest, shown: Shown): string[] {
 
 function profile(request: BwrapRequest, { copy, mounts }: Shown): string[] {
   const { workspace, size, env, argv, processes } = request
+  const sharedMemory = Math.min(SHARED_MEMORY_BYTES, size.temporary)
   const folders: Place[] = [
     { target: '/tmp', args: ['--perms', '1777', '--size', `${size.temporary}`, '--tmpfs', '/tmp'] },
     {
       target: '/dev/shm',
-      args: ['--perms', '1777', '--size', `${SHARED_MEMORY_BYTES}`, '--tmpfs', '/dev/shm'],
+      args: ['--perms', '1777', '--size', `${sharedMemory}`, '--tmpfs', '/dev/shm'],
     },
     { target: workspace, args: ['--size', `${size.workspace}`, '--tmpfs', workspace] },
     ...[copy, ...mounts].map(({ source, target, writable }) => ({
@@ -100,12 +110,15 @@ function profile(request: BwrapRequest, { copy, mounts }: Shown): string[] {
   return [
     ...['--unshare-user', '--unshare-all', '--disable-userns', '--cap-drop', 'ALL'],
     ...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--clearenv'],
-    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--setenv', 'PATH', SYSTEM_PATH],
     ...systemMounts(),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...inOrder(folders).flatMap((place) => place.args),
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', workspace, '--'],
-    ...['sh', '-c', FILL, 'sh', copy.target, `${processes}`, ...argv],
+    ...['sh', '-c', FILL, 'sh', copy.target, env.HOME ?? '/tmp', `${processes}`],
+    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    ...COMMAND,
+    ...argv,
   ]
 }
 
