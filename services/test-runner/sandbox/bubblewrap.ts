@@ -54,7 +54,8 @@ export function bubblewrap(config: SandboxConfig, problem: () => Promise<string 
           maxOutputBytes: command.maxOutputBytes,
           signal: command.signal,
           stop: killGroup,
-          overMemory: (pid, signal) => memoryExceeded(pid, memoryBytes(config), signal),
+          overMemory: (pid, signal) =>
+            memoryExceeded(pid, memoryBytes(config), inMemory(command.layout), signal),
         })
         return (await cgroup?.wasExceeded()) ? { ...result, end: 'memory_limit' } : result
       } finally {
@@ -85,6 +86,9 @@ function layoutOf(manifest: Manifest): Layout {
 
 /** `node_modules` is a folder of links in the copy: what they lead to has to be elsewhere. */
 const dependencyFolder = (index: number) => `${dependencyRoot}/${index}/node_modules`
+
+/** File systems that tests can write to. */
+const inMemory = ({ workspace, temporary }: Layout) => [workspace, temporary, '/dev/shm']
 
 const memoryBytes = (config: SandboxConfig) => config.ASTRA_TEST_MEMORY_MB * MEGABYTE
 
