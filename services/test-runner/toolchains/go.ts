@@ -20,6 +20,8 @@ export async function goToolchain(request: ToolchainRequest): Promise<Toolchain>
     GOTOOLCHAIN: 'local',
     GOFLAGS: vendored ? '-mod=vendor' : '-mod=mod',
     GOCACHE: request.goCache,
+    // Its index of folders is written to the cache, and the tests cannot write there.
+    GODEBUG: 'goindex=0',
   }
   const path = withoutWorkspace(request)
   const program = await findProgram('go', path)
