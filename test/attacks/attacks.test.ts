@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { attacks } from './all.ts'
+import { attempt, missing } from './attempt.ts'
+import { openScene, type Scene } from './scene.ts'
+import { attemptWithin } from './surroundings.ts'
+
+let scene: Scene
+beforeAll(async () => {
+  scene = await openScene()
+})
+afterAll(() => scene.close())
+
+describe('an attack from a test or a patch', () => {
+  for (const attack of attacks) {
+    const { within } = attack
+    const lacks = missing(attack)
+    const title = lacks ? `${attack.name} (needs ${lacks})` : attack.name
+    it.skipIf(lacks !== null)(title, async () => {
+      const outcome = within ? await attemptWithin(attack, within) : await attempt(attack, scene)
+      expect(outcome.reached).toEqual([])
+    })
+  }
+})
+
+describe('without a sandbox', () => {
+  for (const attack of attacks.filter(({ harmless }) => harmless)) {
+    it(`succeeds what the sandbox stops: ${attack.name}`, async () => {
+      const outcome = await attempt(attack, scene, { unsandboxed: true })
+      expect(outcome.reached).not.toEqual([])
+    })
+  }
+})
