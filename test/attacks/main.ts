@@ -1,4 +1,4 @@
-import { cpus, release, totalmem, userInfo } from 'node:os'
+import { cpus, release, totalmem } from 'node:os'
 import { errorText } from '../../shared/errors.ts'
 import { attacks } from './all.ts'
 import type { Attack } from './attack.ts'
@@ -64,5 +64,5 @@ function countsOf(all: readonly Row[]): string {
 function machine(): string {
   const [cpu] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
-  return `${process.platform} ${release()}, ${cpus().length} x ${cpu?.model ?? 'unknown'}, ${memory} GB, Node ${process.version}, uid ${userInfo().uid}`
+  return `${process.platform} ${release()}, ${cpus().length} x ${cpu?.model ?? 'unknown'}, ${memory} GB, Node ${process.version}, uid ${process.getuid?.()}`
 }

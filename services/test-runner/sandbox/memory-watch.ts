@@ -9,10 +9,9 @@ const BYTES_PER_FILE = 1_024
 
 /**
  * Resolves when a sandbox, by the pid of its first process, holds more memory than `bytes`: that of
- * its processes, and what the kernel keeps of files in its file systems, which are all in memory
- * (their contents have limits of their own). Rejects when the signal aborts. Between two looks a
- * bomb can go over the limit by what it can touch in a tenth of a second; where the machine lets
- * us, a control group holds it exactly.
+ * its processes, and of its file systems, which are all in memory. Rejects when the signal aborts.
+ * Between two looks a bomb can go over the limit by what it can touch in a tenth of a second; where
+ * the machine lets us, a control group holds it exactly.
  */
 export async function memoryExceeded(
   pid: number,
@@ -28,11 +27,21 @@ export async function memoryExceeded(
 
 async function isOver(pid: number, bytes: number, fileSystems: readonly string[]) {
   const pids = await descendants(pid)
-  const files = (await fileCount(await firstInside(pids), fileSystems)) * BYTES_PER_FILE
-  const most = await sumOf(pids, residentBytes)
-  if (most + files <= bytes) return false
+  const files = await usageOf(await firstInside(pids), fileSystems)
+  if (total(await Promise.all(pids.map(residentMemory)), files) <= bytes) return false
   // What processes share was counted for each of them; the exact sum is dear.
-  return (await sumOf(pids, proportionalBytes)) + files > bytes
+  return total(await Promise.all(pids.map(proportionalMemory)), files) > bytes
+}
+
+/** Bytes. Shared memory is what is mapped without a file of a disk, files in memory among it. */
+type Memory = { own: number; shared: number }
+type Files = { contents: number; kept: number }
+
+/** A file that is mapped counts once: which ones are cannot be told. */
+function total(processes: readonly Memory[], files: Files): number {
+  const own = processes.reduce((sum, each) => sum + each.own, 0)
+  const shared = processes.reduce((sum, each) => sum + each.shared, 0)
+  return own + Math.max(shared, files.contents) + files.kept
 }
 
 async function descendants(pid: number): Promise<number[]> {
@@ -47,24 +56,20 @@ async function childrenOf(pid: number): Promise<number[]> {
   return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
 }
 
-async function sumOf(pids: readonly number[], bytesOf: (pid: number) => Promise<number>) {
-  const each = await Promise.all(pids.map(bytesOf))
-  return each.reduce((sum, bytes) => sum + bytes, 0)
-}
-
-/** Of its own and shared, without what files on a disk are mapped to. */
-async function residentBytes(pid: number): Promise<number> {
-  return sizeIn(await readProc(`${pid}/status`), /^Rss(?:Anon|Shmem):\s*(\d+) kB$/gm)
+async function residentMemory(pid: number): Promise<Memory> {
+  const text = await readProc(`${pid}/status`)
+  return { own: sizeIn(text, 'RssAnon'), shared: sizeIn(text, 'RssShmem') }
 }
 
 /** What several processes share is parted among them. */
-async function proportionalBytes(pid: number): Promise<number> {
+async function proportionalMemory(pid: number): Promise<Memory> {
   const text = await readProc(`${pid}/smaps_rollup`)
-  return text ? sizeIn(text, /^Pss_(?:Anon|Shmem):\s*(\d+) kB$/gm) : residentBytes(pid)
+  if (text === '') return residentMemory(pid)
+  return { own: sizeIn(text, 'Pss_Anon'), shared: sizeIn(text, 'Pss_Shmem') }
 }
 
-function sizeIn(text: string, pattern: RegExp): number {
-  return [...text.matchAll(pattern)].reduce((sum, [, size]) => sum + Number(size) * 1024, 0)
+function sizeIn(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s*(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1024
 }
 
 /** The first processes still see this machine, whose files are none of the tests'. */
@@ -74,12 +79,16 @@ async function firstInside(pids: readonly number[]): Promise<number | undefined>
 }
 
 /** Of file systems as a process sees them. */
-async function fileCount(pid: number | undefined, fileSystems: readonly string[]) {
-  const counts = fileSystems.map(async (path) => {
+async function usageOf(pid: number | undefined, fileSystems: readonly string[]): Promise<Files> {
+  const usage = { contents: 0, kept: 0 }
+  if (pid === undefined) return usage
+  for (const path of fileSystems) {
     const found = await statfs(`/proc/${pid}/root${path}`).catch(() => null)
-    return found ? found.files - found.ffree : 0
-  })
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+    if (!found) continue
+    usage.contents += (found.blocks - found.bfree) * found.bsize
+    usage.kept += (found.files - found.ffree) * BYTES_PER_FILE
+  }
+  return usage
 }
 
 /** Empty when the process is gone. */

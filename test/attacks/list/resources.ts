@@ -39,10 +39,18 @@ export const resourceAttacks: Attack[] = [
     ],
   },
   {
-    name: 'files that live in memory count as memory where a control group holds it',
-    stoppedBy: 'control group',
-    project: 'full-disk-many-files',
-    limits: { memoryMb: 100 },
+    name: 'files that live in memory count as memory',
+    stoppedBy: 'control group or watch of files',
+    project: 'full-files',
+    limits: { memoryMb: 160 },
+    reached: (evidence) => notUnusable(evidence, 'tests_memory_limit'),
+  },
+  {
+    name: 'files that live in memory count as memory where no control group can be made',
+    stoppedBy: 'watch of files',
+    project: 'full-files',
+    limits: { memoryMb: 160 },
+    within: 'no control groups',
     reached: (evidence) => notUnusable(evidence, 'tests_memory_limit'),
   },
 ]
