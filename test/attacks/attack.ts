@@ -1,8 +1,8 @@
 import type { Result } from '../../shared/contracts/catalog.ts'
 import type { Scene } from './scene.ts'
 
-/** A program that the hostile code itself is written for. */
-export type Program = 'python' | 'pytest' | 'go' | 'perl'
+/** A program that the hostile code itself is written for, or what the machine has to allow. */
+export type Need = 'python' | 'pytest' | 'go' | 'perl' | 'control groups'
 
 export type Attack = {
   /** What is kept from happening, as a sentence. */
@@ -14,7 +14,7 @@ export type Attack = {
   project: string
   /** Edits of a hostile patch by path, each a file of `fixtures/patches`: its proof is asked for. */
   patch?: Readonly<Record<string, string>>
-  needs?: Program
+  needs?: readonly Need[]
   limits?: Limits
   /** True where it does no harm outside a sandbox: there it has to succeed, or the check is blind. */
   harmless?: true

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openMemoryCgroup } from '../../services/test-runner/sandbox/memory-cgroup.ts'
 import { hasGo, hasPytest, hasPython, isInstalled, makeRun } from '../support/test-runner.ts'
-import type { Attack, Evidence } from './attack.ts'
+import type { Attack, Evidence, Need } from './attack.ts'
 import { limits, readTries } from './attack.ts'
 import { endProcessesOf } from './host.ts'
 import type { Scene } from './scene.ts'
@@ -12,16 +14,25 @@ export type Outcome = { name: string; reached: string[]; ms: number }
 
 const fixtures = join(import.meta.dirname, 'fixtures')
 
-const present = {
+const present: Record<Need, boolean> = {
   python: hasPython,
   pytest: hasPytest,
   go: hasGo,
   perl: isInstalled('perl', '-v'),
+  'control groups': await canLimitMemory(),
 }
 
-/** The program that an attack needs and this machine lacks, or null. */
-export function missing({ needs }: Attack): string | null {
-  return needs && !present[needs] ? needs : null
+/** What an attack needs and this machine lacks, or null. */
+export function missing({ needs = [] }: Attack): Need | null {
+  return needs.find((need) => !present[need]) ?? null
+}
+
+/** An ordinary user's sandboxes have none. */
+async function canLimitMemory(): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false
+  const group = await openMemoryCgroup(tmpdir(), limits.memoryMb * 1_000_000)
+  await group?.remove()
+  return group !== null
 }
 
 /** Runs an attack through the test-runner's own code and says what it reached. */

@@ -46,7 +46,7 @@ async function outcomeOf(attack: Attack, at: Scene): Promise<Outcome> {
 
 function lineOf({ attack, outcome }: Row): string {
   const { name, stoppedBy, notExcludable } = attack
-  if (!outcome) return `${name} | not tried: ${missing(attack)} is not installed |`
+  if (!outcome) return `${name} | not tried: no ${missing(attack)} here | -`
   if (outcome.reached.length > 0) {
     return `${name} | NOT STOPPED: ${outcome.reached.join('; ')} | ${outcome.ms}`
   }

@@ -37,7 +37,7 @@ export const settingAttacks: Attack[] = [
     name: 'tests cannot poison the build cache of Go',
     stoppedBy: 'the cache is mounted read-only while tests run',
     project: 'go-cache',
-    needs: 'go',
+    needs: ['go'],
     limits: { memoryMb: 2_000, diskMb: 512, processes: 512, seconds: 60 },
     reached: (evidence) => [
       ...notTried(evidence, ['look']),
