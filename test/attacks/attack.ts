@@ -19,7 +19,7 @@ export type Attack = {
   /** True where it does no harm outside a sandbox: there it has to succeed, or the check is blind. */
   harmless?: true
   /** Whether it needs a machine that is otherwise: see `surroundings.ts`. */
-  within?: 'terminal' | 'no control groups'
+  within?: 'terminal' | 'a session with a key' | 'no control groups'
   /** Looks at the machine while the attack runs; what it says was reached. */
   watch?(scene: Scene, mark: string, ended: AbortSignal): Promise<string[]>
   /** What the attack reached; nothing when it was stopped. */

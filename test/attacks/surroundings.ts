@@ -37,9 +37,12 @@ type Command = readonly [string, ...string[]]
 
 const HIDE_CGROUPS = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
 
+const WITH_A_KEY = join(import.meta.dirname, 'fixtures', 'with-a-key.py')
+
 const prefixes = {
   /** A controlling terminal. */
   terminal: (command) => ['script', '-qefc', command.map(quoted).join(' '), '/dev/null'],
+  'a session with a key': (command) => ['python3', WITH_A_KEY, ...command],
   /** An ordinary user makes none anyway. */
   'no control groups': (command) =>
     process.getuid?.() === 0

@@ -1,10 +1,11 @@
-import { chmod, chown, mkdir } from 'node:fs/promises'
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../../shared/config.ts'
 import type { Manifest } from '../../../shared/contracts/manifest.ts'
 import { killGroup } from '../process-tree.ts'
 import { runCommand } from '../run-command.ts'
 import { bwrapCommand } from './bwrap-command.ts'
+import { callFilter } from './call-filter.ts'
 import { dependencyRoot, insideRoot, reporters } from './folders.ts'
 import { openMemoryCgroup } from './memory-cgroup.ts'
 import { memoryExceeded } from './memory-watch.ts'
@@ -119,7 +120,14 @@ async function profileOf(command: SandboxedCommand, config: SandboxConfig, uid: 
     size: { workspace: disk + copyBytes, temporary: disk, file: disk + copyBytes },
     processes: config.ASTRA_TEST_PROCESSES,
     stage: uid === null ? null : stage,
+    callFilter: await filterFile(folder.root),
   }
+}
+
+async function filterFile(root: string): Promise<string> {
+  const path = join(root, 'call-filter')
+  await writeFile(path, callFilter())
+  return path
 }
 
 /** A virtual environment stays where it is; a link of the copy leads to one outside the workspace. */

@@ -16,6 +16,8 @@ export type BwrapRequest = {
   /** Given up for another, when started as root. */
   uid: number | null
   cgroup: string | null
+  /** A file with the filter of system calls. */
+  callFilter: string
   /** An empty folder for mounts of root's; null when nothing has to be staged. */
   stage: string | null
 }
@@ -65,7 +67,8 @@ exec "$@"`
 /** The whole command line of a sandboxed command; its environment holds nothing but a PATH. */
 export function bwrapCommand(request: BwrapRequest): [string, ...string[]] {
   const { uid, stage, cgroup } = request
-  if (uid === null || stage === null) return [...DIES_WITH_PARENT, ...limited(request, request)]
+  const start: [string, ...string[]] = [...DIES_WITH_PARENT, ...OPEN_FILTER, request.callFilter]
+  if (uid === null || stage === null) return [...start, ...limited(request, request)]
   const shown = [request.copy, ...request.mounts]
   const staged = shown.map((mount, index) => ({ ...mount, source: `${stage}/${index}` }))
   const [copy, ...mounts] = staged
@@ -75,7 +78,7 @@ export function bwrapCommand(request: BwrapRequest): [string, ...string[]] {
   const sources = shown.map((mount) => mount.source)
   const drop = ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups']
   return [
-    ...DIES_WITH_PARENT,
+    ...start,
     ...['unshare', '--mount', '--propagation', 'private', '--'],
     ...[...script, ...sources, '--', ...drop, '--', ...limited(request, { copy, mounts })],
   ]
@@ -83,6 +86,10 @@ export function bwrapCommand(request: BwrapRequest): [string, ...string[]] {
 
 /** Until bwrap says the same of itself. */
 const DIES_WITH_PARENT: [string, ...string[]] = ['setpriv', '--pdeathsig', 'KILL', '--']
+
+/** bwrap takes the filter of system calls as an open file; another uid could not open it. */
+const FILTER_FD = '3'
+const OPEN_FILTER = ['sh', '-c', `exec ${FILTER_FD}< "$1" && shift && exec "$@"`, 'sh']
 
 type Shown = { copy: Mount; mounts: readonly Mount[] }
 
@@ -110,7 +117,7 @@ function profile(request: BwrapRequest, { copy, mounts }: Shown): string[] {
   return [
     ...['--unshare-user', '--unshare-all', '--disable-userns', '--cap-drop', 'ALL'],
     ...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--clearenv'],
-    ...['--setenv', 'PATH', SYSTEM_PATH],
+    ...['--seccomp', FILTER_FD, '--setenv', 'PATH', SYSTEM_PATH],
     ...systemMounts(),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...inOrder(folders).flatMap((place) => place.args),
