@@ -1,15 +1,15 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
+import type { Runner } from '../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../shared/contracts/tests.ts'
 import type { TestCommand } from './command-line.ts'
 import type { TestRunConfig } from './completed-tests.ts'
 import { testEnvironment } from './environment.ts'
+import { fillGoCache, goCacheMount } from './go-build-cache.ts'
 import { findProgram } from './programs.ts'
 import { editableSources } from './python-sources.ts'
 import { runners } from './runners/all.ts'
-import { goCacheFolder } from './sandbox/folders.ts'
-import { outsideMounts } from './sandbox/outside-mounts.ts'
+import { hoistedFolders, outsideMounts } from './sandbox/outside-mounts.ts'
 import type { Mount, SandboxedCommand } from './sandbox/sandbox.ts'
 import type { TestFolder } from './test-folder.ts'
 import { findToolchain } from './toolchains/find-toolchain.ts'
@@ -40,13 +40,16 @@ export async function prepareCommand(
   const toolchain = await findToolchain(command.runner, toolchainRequest)
   const pythonPath = await importableSources(toolchain.env.VIRTUAL_ENV, folder, manifest)
   const { pathEnv, guarded } = toolchainRequest
-  const env = testEnvironment({ layout, toolchain, pathEnv, pythonPath })
+  const bins = await binFolders(layout.workspace, manifest)
+  const usesPackages = NODE_RUNNERS.has(command.runner)
+  const env = testEnvironment({ layout, toolchain, pathEnv, pythonPath, bins, usesPackages })
   const mounts = [
     ...toolchain.places.map((place) => ({ source: place, target: place })),
     ...(await outsideMounts(manifest.workspace, folder.outside, guarded)),
   ]
   const [name, ...rest] = argv
-  const program = (await ownProgram(name, folder, manifest)) ?? (await findProgram(name, env.PATH))
+  const own = usesPackages ? await ownProgram(name, folder, manifest) : null
+  const program = own ?? (await findProgram(name, env.PATH))
   if (!program) {
     const { installHint } = runners[command.runner]
     return unusable('runner_missing', `${name} was not found: ${installHint}`)
@@ -54,34 +57,26 @@ export async function prepareCommand(
   if (config.sandbox.isSandbox && !isShown(program, mounts, folder, manifest)) {
     return unusable(
       'runner_missing',
-      `${program} lies in a folder that the sandbox does not show: install ${name} in the workspace`,
+      `${program} cannot be shown to the sandbox: it is not part of the workspace, nor a ${name} that ` +
+        'says where it is installed (a version manager may need a default version)',
     )
   }
-  const prepared = { folder, manifest, layout, env: { ...env, ...command.env } }
+  const prepared = { folder, manifest, layout, argv: [program, ...rest] as const, mounts }
   if (command.runner === 'go' && config.sandbox.isSandbox) {
-    const cache = {
-      source: goCacheFolder(config.home, manifest.workspace, true),
-      target: layout.goCache,
-    }
-    await mkdir(cache.source, { recursive: true })
-    if (fillCaches) {
-      // Compiles and runs no test: what tests could write there would outlive them.
-      const list: [string, ...string[]] = [
-        program,
-        'list',
-        '-e',
-        '-export',
-        '-test',
-        '-deps',
-        '-f=',
-        './...',
-      ]
-      const writable = [...mounts, { ...cache, writable: true }]
-      await config.sandbox.run({ ...prepared, argv: list, mounts: writable, ...limits })
-    }
+    const cache = await goCacheMount(config.home, prepared)
+    // Without the command's own variables: GOFLAGS could name programs to run.
+    if (fillCaches) await fillGoCache(cache, config.sandbox, { ...prepared, env, ...limits })
     mounts.push(cache)
   }
-  return { kind: 'prepared', ...prepared, argv: [program, ...rest], mounts }
+  return { kind: 'prepared', ...prepared, env: { ...env, ...command.env } }
+}
+
+const NODE_RUNNERS: ReadonlySet<Runner> = new Set(['node', 'vitest', 'jest', 'mocha'])
+
+/** Where npm puts the programs of packages, as the tests see them, the nearest first. */
+async function binFolders(workspace: string, manifest: Manifest): Promise<string[]> {
+  const modules = [join(workspace, 'node_modules'), ...(await hoistedFolders(manifest.workspace))]
+  return modules.map((folder) => join(folder, '.bin'))
 }
 
 /** Where the copy is not at the workspace's own path, editable installs would lead to the person's. */

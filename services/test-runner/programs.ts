@@ -10,14 +10,19 @@ const PROBE_MS = 10_000
 
 /** The absolute path of a program on a PATH, or null. `python` is Python 3 by either name. */
 export async function findProgram(name: string, path: string): Promise<string | null> {
+  const [first] = await findPrograms(name, path)
+  return first ?? null
+}
+
+/** All programs of a name on a PATH, in its order. */
+export async function findPrograms(name: string, path: string): Promise<string[]> {
   const names = name === 'python' ? ['python3', 'python'] : [name]
-  for (const folder of path.split(delimiter)) {
-    for (const each of names) {
-      const file = join(folder, each)
-      if (folder !== '' && (await isExecutable(file))) return file
-    }
-  }
-  return null
+  const files = path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .flatMap((folder) => names.map((each) => join(folder, each)))
+  const found = await Promise.all(files.map(isExecutable))
+  return files.filter((_, index) => found[index])
 }
 
 async function isExecutable(file: string): Promise<boolean> {

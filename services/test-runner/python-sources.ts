@@ -1,5 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { access, readdir, readFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path'
 
 /**
  * The source folders of the copy that a virtual environment has as editable installs. Without them
@@ -18,6 +18,38 @@ export async function editableSources(
     .map((source) => relative(workspace, source))
     .filter((path) => !path.startsWith('..'))
   return [...new Set(inside.map((path) => join(copy, path)))]
+}
+
+/**
+ * Folders beside the workspace that a virtual environment imports from, as far as they belong to a
+ * Python project: its files may name any folder.
+ */
+export async function outsideSources(
+  sites: readonly string[],
+  inside: readonly string[],
+): Promise<string[]> {
+  const named = (await Promise.all(sites.map(sourcesNamedIn))).flat().filter(isAbsolute)
+  const outside = named
+    .map((path) => normalize(path))
+    .filter((path) => inside.every((folder) => isAway(relative(folder, path))))
+  const known = await Promise.all(outside.map(isOfProject))
+  return [...new Set(outside.filter((_, index) => known[index]))]
+}
+
+const isAway = (path: string) => path === '..' || path.startsWith(`..${sep}`)
+
+/** The root of a project, or the folder of its sources. */
+async function isOfProject(folder: string): Promise<boolean> {
+  const files = [folder, dirname(folder)].flatMap((place) =>
+    ['pyproject.toml', 'setup.py', 'setup.cfg'].map((name) => join(place, name)),
+  )
+  const found = files.map((file) =>
+    access(file).then(
+      () => true,
+      () => false,
+    ),
+  )
+  return (await Promise.all(found)).includes(true)
 }
 
 async function sourcesNamedIn(sitePackages: string): Promise<string[]> {

@@ -38,7 +38,9 @@ async function environment(nodeRange: string | null = null) {
     guarded: [homedir()],
     goCache: '/cache',
   })
-  return testEnvironment({ layout: folder.layout, toolchain, pathEnv, pythonPath: [] })
+  const bins = [join(folder.copy, 'node_modules', '.bin')]
+  const { layout } = folder
+  return testEnvironment({ layout, toolchain, pathEnv, pythonPath: [], bins, usesPackages: true })
 }
 
 describe('testEnvironment', () => {

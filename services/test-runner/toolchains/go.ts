@@ -1,14 +1,9 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { findProgram, probe } from '../programs.ts'
-import {
-  exists,
-  isSystemPath,
-  type Toolchain,
-  type ToolchainRequest,
-  withoutWorkspace,
-} from './toolchain.ts'
+import { probe } from '../programs.ts'
+import { personsPath, personsPrograms } from './persons-programs.ts'
+import { exists, isSystemPath, type Toolchain, type ToolchainRequest } from './toolchain.ts'
 
 const answerSchema = z.object({ GOROOT: z.string(), GOMODCACHE: z.string() })
 
@@ -23,8 +18,8 @@ export async function goToolchain(request: ToolchainRequest): Promise<Toolchain>
     // Its index of folders is written to the cache, and the tests cannot write there.
     GODEBUG: 'goindex=0',
   }
-  const path = withoutWorkspace(request)
-  const program = await findProgram('go', path)
+  const path = await personsPath(request)
+  const [program] = await personsPrograms('go', request)
   const answer =
     program &&
     (await probe(program, ['env', '-json', 'GOROOT', 'GOMODCACHE'], {

@@ -1,14 +1,16 @@
 import { basename, dirname, join } from 'node:path'
 import { satisfies } from 'semver'
 import { z } from 'zod'
-import { findProgram, probe } from '../programs.ts'
+import { findPrograms, probe } from '../programs.ts'
+import { personsPath, personsPrograms } from './persons-programs.ts'
 import {
   exists,
   isSystemPath,
   isTooWide,
+  partsOf,
+  presentPlaces,
   type Toolchain,
   type ToolchainRequest,
-  withoutWorkspace,
 } from './toolchain.ts'
 
 const answerSchema = z.tuple([z.string(), z.string()])
@@ -19,7 +21,10 @@ type Node = { version: string; program: string }
  * asked for the program behind it.
  */
 export async function nodeToolchain(request: ToolchainRequest): Promise<Toolchain> {
-  const theirs = await nodeOn(withoutWorkspace(request))
+  const theirs = await firstAnswering(
+    await personsPrograms('node', request),
+    await personsPath(request),
+  )
   const ours = { version: process.version, program: process.execPath }
   const { nodeRange: range } = request
   const isAllowed = (node: Node | null) =>
@@ -32,12 +37,19 @@ export async function nodeToolchain(request: ToolchainRequest): Promise<Toolchai
 
 /** The first Node on a PATH, or null. */
 export async function nodeOn(path: string): Promise<Node | null> {
-  const program = await findProgram('node', path)
+  return firstAnswering(await findPrograms('node', path), path)
+}
+
+/** A version manager's shim that has no version for the root folder does not answer. */
+async function firstAnswering(programs: readonly string[], path: string): Promise<Node | null> {
   const question = 'JSON.stringify([process.version, process.execPath])'
-  const answer = program && (await probe(program, ['-p', question], { PATH: path }))
-  if (!answer) return null
-  const [version, real] = answerSchema.parse(JSON.parse(answer))
-  return { version, program: real }
+  for (const program of programs) {
+    const answer = await probe(program, ['-p', question], { PATH: path })
+    if (!answer) continue
+    const [version, real] = answerSchema.parse(JSON.parse(answer))
+    return { version, program: real }
+  }
+  return null
 }
 
 /** The whole installation when the program stands in one, else the program alone. */
@@ -46,8 +58,8 @@ async function placesOf(program: string, guarded: readonly string[]): Promise<st
   const prefix = dirname(dirname(program))
   const isInstallation =
     basename(dirname(program)) === 'bin' &&
-    !isTooWide(prefix, guarded) &&
+    !(await isTooWide(prefix, guarded)) &&
     ((await exists(join(prefix, 'lib', 'node_modules'))) ||
       (await exists(join(prefix, 'include', 'node'))))
-  return [isInstallation ? prefix : program]
+  return isInstallation ? presentPlaces(partsOf(prefix)) : [program]
 }

@@ -1,13 +1,8 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { findProgram, probe } from '../programs.ts'
-import {
-  exists,
-  isSystemPath,
-  type Toolchain,
-  type ToolchainRequest,
-  withoutWorkspace,
-} from './toolchain.ts'
+import { probe } from '../programs.ts'
+import { personsPath, personsPrograms } from './persons-programs.ts'
+import { presentPlaces, type Toolchain, type ToolchainRequest } from './toolchain.ts'
 
 /** The parts of a cargo home that builds read; its credentials are none of them. */
 const CARGO_PARTS = ['registry', 'git', 'config.toml']
@@ -16,8 +11,8 @@ const CARGO_PARTS = ['registry', 'git', 'config.toml']
 export async function rustToolchain(request: ToolchainRequest): Promise<Toolchain> {
   const cargoHome = process.env.CARGO_HOME || join(homedir(), '.cargo')
   const env = { CARGO_HOME: cargoHome, CARGO_NET_OFFLINE: 'true', RUSTUP_AUTO_INSTALL: '0' }
-  const path = withoutWorkspace(request)
-  const program = await findProgram('rustc', path)
+  const path = await personsPath(request)
+  const [program] = await personsPrograms('rustc', request)
   const rustup = process.env.RUSTUP_HOME ? { RUSTUP_HOME: process.env.RUSTUP_HOME } : {}
   const sysroot =
     program &&
@@ -29,10 +24,5 @@ export async function rustToolchain(request: ToolchainRequest): Promise<Toolchai
     }))
   if (!sysroot) return { folders: [], env, places: [] }
   const places = [sysroot, ...CARGO_PARTS.map((part) => join(cargoHome, part))]
-  const present = await Promise.all(places.map(exists))
-  return {
-    folders: [join(sysroot, 'bin')],
-    env,
-    places: places.filter((place, index) => present[index] && !isSystemPath(place)),
-  }
+  return { folders: [join(sysroot, 'bin')], env, places: await presentPlaces(places) }
 }

@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises'
-import { dirname, sep } from 'node:path'
+import { access, realpath } from 'node:fs/promises'
+import { basename, dirname, join, normalize, sep } from 'node:path'
 import type { Manifest } from '../../../shared/contracts/manifest.ts'
 
 export type Env = Record<string, string>
@@ -38,9 +38,28 @@ export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
-/** True for the root, for a guarded folder and for one that holds it. */
-export function isTooWide(path: string, guarded: readonly string[]): boolean {
-  return dirname(path) === path || guarded.some((folder) => isBelow(folder, path))
+/** True for the root, for a guarded folder and for one that holds it, by whatever path. */
+export async function isTooWide(path: string, guarded: readonly string[]): Promise<boolean> {
+  const [real, ...folders] = await Promise.all([path, ...guarded].map(realPathOf))
+  const holds = (place: string) =>
+    dirname(place) === place || [...guarded, ...folders].some((folder) => isBelow(folder, place))
+  return holds(normalize(path)) || holds(real ?? path)
+}
+
+/** What of a prefix holds programs and libraries: `~/.local` holds the person's data besides. */
+export function partsOf(prefix: string): string[] {
+  if (basename(prefix) !== '.local') return [prefix]
+  return ['bin', 'include', 'lib'].map((part) => join(prefix, part))
+}
+
+/** Without the links of a path; one that is not there is itself. */
+export const realPathOf = (path: string) => realpath(path).catch(() => path)
+
+/** Those that are there and that no sandbox shows by itself, each once. */
+export async function presentPlaces(places: readonly string[]): Promise<string[]> {
+  const wanted = [...new Set(places)].filter((place) => !isSystemPath(place))
+  const present = await Promise.all(wanted.map(exists))
+  return wanted.filter((_, index) => present[index])
 }
 
 export const exists = (path: string) =>
@@ -48,11 +67,3 @@ export const exists = (path: string) =>
     () => true,
     () => false,
   )
-
-/** PATH without the folders of a workspace: what a repository brings is never run outside a sandbox. */
-export function withoutWorkspace({ pathEnv, manifest }: ToolchainRequest): string {
-  return pathEnv
-    .split(':')
-    .filter((folder) => folder.startsWith('/') && !isBelow(folder, manifest.workspace))
-    .join(':')
-}
