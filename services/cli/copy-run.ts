@@ -7,7 +7,7 @@ import { AstraError, UsageError } from '../../shared/errors.ts'
 import { loadPatch, runFiles, savePatch, writeFileAtomic } from '../../shared/run-files.ts'
 import { readManifest } from '../../shared/workspace.ts'
 import { hasEnded } from './follow-run.ts'
-import { checkPath } from './patch-from-diff.ts'
+import { checkPath } from './patch/patch-from-diff.ts'
 import { readTranscript } from './read-transcript.ts'
 
 /** `patch`: its hash. */

@@ -2,10 +2,10 @@ import type { Config } from '../../shared/config.ts'
 import type { RunRequest } from '../../shared/contracts/run.ts'
 import type { RunEvent, RunView } from '../../shared/contracts/run-view.ts'
 import { userPath } from '../../shared/user-path.ts'
-import { applyRun } from './apply-run.ts'
-import { changedText } from './changed-text.ts'
 import { followRun, startRun } from './follow-run.ts'
-import { type Snapshot, takeSnapshot } from './snapshot.ts'
+import { applyRun } from './patch/apply-run.ts'
+import { changedText } from './patch/changed-text.ts'
+import { type Snapshot, takeSnapshot } from './snapshot/snapshot.ts'
 import type { Services } from './with-services.ts'
 
 /** What a person asks for: the run's request without what the snapshot and the clock add. */

@@ -16,8 +16,8 @@ import { addUpCommand } from './commands/up.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWatchCommand } from './commands/watch.ts'
 import { createContext } from './context.ts'
+import { reportError } from './format/report-error.ts'
 import { onInterrupt } from './interrupt.ts'
-import { reportError } from './report-error.ts'
 
 const context = createContext(process.env, process.cwd(), onInterrupt())
 const program = new Command('astra')

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { examineRedisServer } from '../../services/cli/doctor-redis.ts'
+import { examineRedisServer } from '../../services/cli/doctor/doctor-redis.ts'
 import { readConfig } from '../../shared/config.ts'
 
 let folder: string

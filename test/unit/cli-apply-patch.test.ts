@@ -18,15 +18,15 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ApplyResult, applyPatch } from '../../services/cli/apply-patch.ts'
-import { putBack } from '../../services/cli/replace-file.ts'
+import { type ApplyResult, applyPatch } from '../../services/cli/patch/apply-patch.ts'
+import { putBack } from '../../services/cli/patch/replace-file.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
 import { startSwapper } from '../support/swapper.ts'
 
 /** Where there is such a place: each file that is written is flushed. */
 const inMemory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
-const applyPatchModule = join(import.meta.dirname, '../../services/cli/apply-patch.ts')
+const applyPatchModule = join(import.meta.dirname, '../../services/cli/patch/apply-patch.ts')
 
 let workspace: string
 

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest'
-import { costText, eventLine, exitCodeHelp, refusalHelp } from '../../services/cli/format-run.ts'
-import { oneLine, plain, table } from '../../services/cli/terminal.ts'
+import {
+  costText,
+  eventLine,
+  exitCodeHelp,
+  refusalHelp,
+} from '../../services/cli/format/format-run.ts'
+import { oneLine, plain, table } from '../../services/cli/format/terminal.ts'
 import { runStatusSchema } from '../../shared/contracts/run.ts'
 import { sampleView } from '../support/run-view.ts'
 

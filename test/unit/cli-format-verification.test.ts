@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { printVerification } from '../../services/cli/format-verification.ts'
-import { createTerminal } from '../../services/cli/terminal.ts'
+import { printVerification } from '../../services/cli/format/format-verification.ts'
+import { createTerminal } from '../../services/cli/format/terminal.ts'
 import type { Verification } from '../../shared/contracts/tests.ts'
 
 const refused: Verification = {

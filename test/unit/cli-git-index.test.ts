@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findGitFolder } from '../../services/cli/git-folder.ts'
-import { parseGitIndex } from '../../services/cli/git-index.ts'
-import { listWorkspace } from '../../services/cli/list-workspace.ts'
+import { findGitFolder } from '../../services/cli/snapshot/git-folder.ts'
+import { parseGitIndex } from '../../services/cli/snapshot/git-index.ts'
+import { listWorkspace } from '../../services/cli/snapshot/list-workspace.ts'
 
 let root: string
 beforeEach(() => {

@@ -16,9 +16,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { applyRun } from '../../services/cli/apply-run.ts'
-import { copyFiles } from '../../services/cli/copy-files.ts'
-import { takeSnapshot } from '../../services/cli/snapshot.ts'
+import { applyRun } from '../../services/cli/patch/apply-run.ts'
+import { copyFiles } from '../../services/cli/snapshot/copy-files.ts'
+import { takeSnapshot } from '../../services/cli/snapshot/snapshot.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import { runFiles, savePatch } from '../../shared/run-files.ts'
 import { readManifest } from '../../shared/workspace.ts'
@@ -229,7 +229,7 @@ describe('a user of no special rights', () => {
   })
 })
 
-const snapshotModule = join(import.meta.dirname, '../../services/cli/snapshot.ts')
+const snapshotModule = join(import.meta.dirname, '../../services/cli/snapshot/snapshot.ts')
 
 describe('files that are replaced between listing and reading', () => {
   const limits = { fileBytes: 1000, totalBytes: 10_000, files: 10 }

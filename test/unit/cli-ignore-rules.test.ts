@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findGitFolder } from '../../services/cli/git-folder.ts'
-import { listWorkspace } from '../../services/cli/list-workspace.ts'
+import { findGitFolder } from '../../services/cli/snapshot/git-folder.ts'
+import { listWorkspace } from '../../services/cli/snapshot/list-workspace.ts'
 
 // For git and for us: the rules of whoever runs the tests must not count.
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'astra-ignore-home-')))

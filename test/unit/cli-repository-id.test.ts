@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { findGitFolder } from '../../services/cli/git-folder.ts'
-import { normaliseRemote, repositoryIdOf } from '../../services/cli/repository-id.ts'
+import { findGitFolder } from '../../services/cli/snapshot/git-folder.ts'
+import { normaliseRemote, repositoryIdOf } from '../../services/cli/snapshot/repository-id.ts'
 
 let folder: string
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { takeSnapshot } from '../../services/cli/snapshot.ts'
+import { takeSnapshot } from '../../services/cli/snapshot/snapshot.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
 import { UsageError } from '../../shared/errors.ts'

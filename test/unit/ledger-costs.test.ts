@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import { describe, expect, it } from 'vitest'
-import { printCosts } from '../../services/cli/format-costs.ts'
+import { printCosts } from '../../services/cli/format/format-costs.ts'
 import type { Costs, ScopeCosts } from '../../services/cli/read-costs.ts'
 import { attemptsOf, lastDays } from '../../shared/contracts/ledger.ts'
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { AstraError } from '../../../shared/errors.ts'
-import { applyRun } from '../apply-run.ts'
-import { changedText, nameSome } from '../changed-text.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
+import { createTerminal } from '../format/terminal.ts'
+import { applyRun } from '../patch/apply-run.ts'
+import { changedText, nameSome } from '../patch/changed-text.ts'
 import { runId } from '../run-options.ts'
-import { createTerminal } from '../terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { json?: boolean }

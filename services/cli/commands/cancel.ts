@@ -3,8 +3,8 @@ import { markCancelled } from '../../../shared/contracts/cancellation.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
 import { followRun, hasEnded } from '../follow-run.ts'
+import { createTerminal } from '../format/terminal.ts'
 import { runId } from '../run-options.ts'
-import { createTerminal } from '../terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { json?: boolean }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../context.ts'
-import { printCosts } from '../format-costs.ts'
+import { printCosts } from '../format/format-costs.ts'
+import { createTerminal } from '../format/terminal.ts'
 import { readCosts } from '../read-costs.ts'
 import { runId, wholeNumber } from '../run-options.ts'
-import { createTerminal } from '../terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { days: number; run?: string; json?: boolean }

@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander'
 import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
 import type { CliContext } from '../context.ts'
-import { checksOf, type DemoSession, printDemo } from '../demo-report.ts'
-import { eventLine } from '../format-run.ts'
+import { checksOf, type DemoSession, printDemo } from '../format/demo-report.ts'
+import { eventLine } from '../format/format-run.ts'
+import { createTerminal, type Terminal } from '../format/terminal.ts'
 import { checkJsonFile, writeJsonFile } from '../json-file.ts'
 import { originalTests } from '../original-tests.ts'
 import { readTranscript } from '../read-transcript.ts'
 import { recallFacts } from '../recall-facts.ts'
 import { runScenario } from '../scenario-session.ts'
 import { type DemoLanguage, demoLanguages, type Scratch, withScratchHome } from '../scratch-home.ts'
-import { createTerminal, type Terminal } from '../terminal.ts'
 import { type Services, withServices } from '../with-services.ts'
 
 type Options = {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../context.ts'
-import { examine } from '../doctor-checks.ts'
-import { createTerminal } from '../terminal.ts'
+import { examine } from '../doctor/doctor-checks.ts'
+import { createTerminal } from '../format/terminal.ts'
 
 type Options = { json?: boolean }
 

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { prepareRun } from '../fix-workspace.ts'
 import { startRun } from '../follow-run.ts'
-import { leftOutText } from '../left-out.ts'
+import { createTerminal } from '../format/terminal.ts'
 import { addRunOptions, orderOf, type RunOptions } from '../run-options.ts'
-import { dropSnapshot } from '../snapshot.ts'
-import { createTerminal } from '../terminal.ts'
+import { leftOutText } from '../snapshot/left-out.ts'
+import { dropSnapshot } from '../snapshot/snapshot.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = RunOptions & { json?: boolean }

@@ -12,9 +12,9 @@ import {
   trustKey,
 } from '../../../shared/keys/trusted-keys.ts'
 import type { CliContext } from '../context.ts'
+import { createTerminal, plain, type Terminal, table } from '../format/terminal.ts'
 import { parsePublicKey } from '../parse-public-key.ts'
 import { readText } from '../read-text.ts'
-import { createTerminal, plain, type Terminal, table } from '../terminal.ts'
 
 type Options = { json?: boolean }
 type TrustOptions = Options & { name?: string }

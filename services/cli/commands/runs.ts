@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { listRuns } from '../find-run.ts'
+import { createTerminal, table } from '../format/terminal.ts'
 import { wholeNumber } from '../run-options.ts'
-import { createTerminal, table } from '../terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { limit: number; json?: boolean }

@@ -4,7 +4,7 @@ import { SMOKE_SESSION_PREFIX, type StorePayload } from '../../../shared/contrac
 import { AstraError, UsageError } from '../../../shared/errors.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
-import { createTerminal } from '../terminal.ts'
+import { createTerminal } from '../format/terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { json?: boolean }

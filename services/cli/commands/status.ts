@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { cutOff, wasApplied } from '../apply-run.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
-import { printRun } from '../format-run.ts'
+import { printRun } from '../format/format-run.ts'
+import { createTerminal } from '../format/terminal.ts'
+import { cutOff, wasApplied } from '../patch/apply-run.ts'
 import { runId } from '../run-options.ts'
-import { createTerminal } from '../terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { json?: boolean }

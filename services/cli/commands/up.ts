@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { CliContext } from '../context.ts'
-import { createTerminal } from '../terminal.ts'
+import { createTerminal } from '../format/terminal.ts'
 import { addressText, withServices } from '../with-services.ts'
 
 type Options = { json?: boolean; unsafeNoSandbox?: boolean }

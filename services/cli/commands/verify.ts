@@ -8,13 +8,13 @@ import { verifyInServices } from '../ask-verification.ts'
 import type { CliContext } from '../context.ts'
 import { copyRun } from '../copy-run.ts'
 import { findRun } from '../find-run.ts'
-import { printVerification } from '../format-verification.ts'
+import { printVerification } from '../format/format-verification.ts'
+import { createTerminal, type Terminal } from '../format/terminal.ts'
 import { checkJsonFile, writeJsonFile } from '../json-file.ts'
-import { leftOutText } from '../left-out.ts'
-import { keepPatch, readPatchFile } from '../read-patch.ts'
+import { keepPatch, readPatchFile } from '../patch/read-patch.ts'
 import { withScratchRun } from '../scratch-run.ts'
-import { takeSnapshot } from '../snapshot.ts'
-import { createTerminal, type Terminal } from '../terminal.ts'
+import { leftOutText } from '../snapshot/left-out.ts'
+import { takeSnapshot } from '../snapshot/snapshot.ts'
 
 type Options = {
   patch?: string

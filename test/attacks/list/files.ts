@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { takeSnapshot } from '../../../services/cli/snapshot.ts'
+import { takeSnapshot } from '../../../services/cli/snapshot/snapshot.ts'
 import { exists } from '../../../services/test-runner/toolchains/toolchain.ts'
 import type { Attack, Evidence } from '../attack.ts'
 import { notRefused, notTried } from '../attack.ts'

@@ -4,23 +4,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import semver from 'semver'
-import { type Config, productRoot } from '../../shared/config.ts'
-import { errorText } from '../../shared/errors.ts'
-import { supervisorStatus } from '../../shared/supervisor-client.ts'
-import { examineRedisServer, type RedisCheck } from './doctor-redis.ts'
+import { type Config, productRoot } from '../../../shared/config.ts'
+import { errorText } from '../../../shared/errors.ts'
+import { supervisorStatus } from '../../../shared/supervisor-client.ts'
+import type { Check, Finding } from './check.ts'
+import { examineRedisServer } from './doctor-redis.ts'
 import { examineSandbox } from './doctor-sandbox.ts'
 
-export type Check = {
-  name: string
-  result: 'ok' | 'warn' | 'fail'
-  /** What was found. Never a secret. */
-  found: string
-  /** What to do; null when nothing is to be done. */
-  advice: string | null
-}
-
 type Env = Record<string, string | undefined>
-type Finding = RedisCheck
 
 const run = promisify(execFile)
 const PROGRAM_MS = 5_000

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { sha256 } from '../../shared/contracts/ids.ts'
-import { UsageError } from '../../shared/errors.ts'
+import { sha256 } from '../../../shared/contracts/ids.ts'
+import { UsageError } from '../../../shared/errors.ts'
 
 /**
  * Calls `use` while no other process of this installation applies a patch to the workspace: one that

@@ -1,7 +1,7 @@
-import type { ProofProblem, SearchResult } from '../../shared/contracts/memory.ts'
-import type { MemoryRecord } from '../../shared/contracts/record.ts'
+import type { ProofProblem, SearchResult } from '../../../shared/contracts/memory.ts'
+import type { MemoryRecord } from '../../../shared/contracts/record.ts'
+import type { VerifiedMemory } from '../verify-memory.ts'
 import { oneLine, plain, type Terminal, table } from './terminal.ts'
-import type { VerifiedMemory } from './verify-memory.ts'
 
 /** One record for people. What a model wrote stands in quotation marks. */
 export function printRecord(

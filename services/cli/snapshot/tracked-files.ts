@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { readRegularFile } from '../../shared/confined-folder.ts'
+import { readRegularFile } from '../../../shared/confined-folder.ts'
 import type { GitFolder } from './git-folder.ts'
 import { type GitIndex, parseGitIndex } from './git-index.ts'
 

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { ZodError, z } from 'zod'
-import { AstraError, ConfigError, errorText, UsageError } from '../../shared/errors.ts'
-import { INTERRUPT_EXIT_CODE, InterruptError } from './interrupt.ts'
+import { AstraError, ConfigError, errorText, UsageError } from '../../../shared/errors.ts'
+import { INTERRUPT_EXIT_CODE, InterruptError } from '../interrupt.ts'
 
 const FAULT = 1
 const USAGE = 2

@@ -1,9 +1,9 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type RegularFile, readRegularFile } from '../../shared/confined-folder.ts'
-import { sha256 } from '../../shared/contracts/ids.ts'
-import type { Manifest } from '../../shared/contracts/manifest.ts'
-import { UsageError } from '../../shared/errors.ts'
+import { type RegularFile, readRegularFile } from '../../../shared/confined-folder.ts'
+import { sha256 } from '../../../shared/contracts/ids.ts'
+import type { Manifest } from '../../../shared/contracts/manifest.ts'
+import { UsageError } from '../../../shared/errors.ts'
 import type { LeftOut } from './list-workspace.ts'
 
 /** Bytes, and a number of files. */

@@ -1,6 +1,6 @@
-import { sha256 } from '../../shared/contracts/ids.ts'
-import type { Patch } from '../../shared/contracts/patch.ts'
-import { AstraError } from '../../shared/errors.ts'
+import { sha256 } from '../../../shared/contracts/ids.ts'
+import type { Patch } from '../../../shared/contracts/patch.ts'
+import { AstraError } from '../../../shared/errors.ts'
 import { removeLeftovers } from './apply-leftovers.ts'
 import { type Current, putBack, readCurrent, replaceFile, writeBeside } from './replace-file.ts'
 

@@ -1,6 +1,6 @@
-import type { FinishedRun } from './fix-workspace.ts'
-import { type OriginalTests, originalTestsText } from './original-tests.ts'
-import type { RecallFacts } from './recall-facts.ts'
+import type { FinishedRun } from '../fix-workspace.ts'
+import { type OriginalTests, originalTestsText } from '../original-tests.ts'
+import type { RecallFacts } from '../recall-facts.ts'
 import { oneLine, type Terminal, table } from './terminal.ts'
 
 /** One session as it was recorded: its view and what its transcript says. */

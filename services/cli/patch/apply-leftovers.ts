@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inFolder } from '../../shared/confined-folder.ts'
+import { inFolder } from '../../../shared/confined-folder.ts'
 
 const LEFTOVER = /^(.+)\.[0-9a-f]{8}\.astra-tmp$/
 /** A name may have 255 bytes, and a sign four of them. */

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inFolder, readRegularFile } from '../../shared/confined-folder.ts'
+import { inFolder, readRegularFile } from '../../../shared/confined-folder.ts'
 import { temporaryName } from './apply-leftovers.ts'
 
 /** What is at a path of the workspace; null for nothing. */

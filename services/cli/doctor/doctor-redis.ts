@@ -1,12 +1,11 @@
 import semver from 'semver'
-import type { Config } from '../../shared/config.ts'
-import { errorText } from '../../shared/errors.ts'
-import { addressText, connectToRedis } from './with-services.ts'
-
-export type RedisCheck = { result: 'ok' | 'warn' | 'fail'; found: string; advice: string | null }
+import type { Config } from '../../../shared/config.ts'
+import { errorText } from '../../../shared/errors.ts'
+import { addressText, connectToRedis } from '../with-services.ts'
+import type { Finding } from './check.ts'
 
 /** Whether the Redis that this installation uses can be trusted with its queues. */
-export async function examineRedisServer(config: Config): Promise<RedisCheck> {
+export async function examineRedisServer(config: Config): Promise<Finding> {
   const address = addressText(config)
   let info: Map<string, string>
   try {
@@ -19,7 +18,7 @@ export async function examineRedisServer(config: Config): Promise<RedisCheck> {
   return judge(info)
 }
 
-function judge(info: Map<string, string>): RedisCheck {
+function judge(info: Map<string, string>): Finding {
   const version = info.get('redis_version') ?? '0'
   const found = `${version} at ${info.get('address')}`
   const number = semver.coerce(version)

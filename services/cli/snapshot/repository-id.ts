@@ -1,4 +1,4 @@
-import { sha256 } from '../../shared/contracts/ids.ts'
+import { sha256 } from '../../../shared/contracts/ids.ts'
 import type { GitFolder } from './git-folder.ts'
 import { readSettingsFile } from './settings-file.ts'
 

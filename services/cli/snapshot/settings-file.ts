@@ -1,4 +1,4 @@
-import { readRegularFile } from '../../shared/confined-folder.ts'
+import { readRegularFile } from '../../../shared/confined-folder.ts'
 
 /** Far more than any of these files holds. */
 const MAX_BYTES = 10_000_000

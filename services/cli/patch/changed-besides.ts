@@ -1,7 +1,7 @@
-import { sha256 } from '../../shared/contracts/ids.ts'
-import type { Patch } from '../../shared/contracts/patch.ts'
-import type { RunFiles } from '../../shared/run-files.ts'
-import { readManifest } from '../../shared/workspace.ts'
+import { sha256 } from '../../../shared/contracts/ids.ts'
+import type { Patch } from '../../../shared/contracts/patch.ts'
+import type { RunFiles } from '../../../shared/run-files.ts'
+import { readManifest } from '../../../shared/workspace.ts'
 import { readCurrent } from './replace-file.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Config, productRoot } from '../../shared/config.ts'
-import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
-import { supervisorStatus } from '../../shared/supervisor-client.ts'
-import type { Check } from './doctor-checks.ts'
+import { type Config, productRoot } from '../../../shared/config.ts'
+import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
+import { supervisorStatus } from '../../../shared/supervisor-client.ts'
+import type { Finding } from './check.ts'
 
 const run = promisify(execFile)
 const CHECK_MS = 20_000
@@ -13,7 +13,7 @@ const CHECK_MS = 20_000
 export async function examineSandbox(
   config: Config,
   env: Record<string, string | undefined>,
-): Promise<Omit<Check, 'name'>> {
+): Promise<Finding> {
   const program = join(productRoot, 'services/test-runner/check-sandbox.ts')
   const { stdout: problem } = await run(process.execPath, [program], {
     env: { ...env, ASTRA_HOME: config.home },

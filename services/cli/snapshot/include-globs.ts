@@ -1,7 +1,7 @@
 import picomatch from 'picomatch'
 import { z } from 'zod'
-import { UsageError } from '../../shared/errors.ts'
-import { globMatcher, globProblem } from '../../shared/glob.ts'
+import { UsageError } from '../../../shared/errors.ts'
+import { globMatcher, globProblem } from '../../../shared/glob.ts'
 import { readSettingsFile } from './settings-file.ts'
 
 /** Which ignored files a workspace's tests need all the same, as its `.astra.json` says. */

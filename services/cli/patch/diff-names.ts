@@ -1,5 +1,5 @@
 import { parsePatch } from 'diff'
-import { UsageError } from '../../shared/errors.ts'
+import { UsageError } from '../../../shared/errors.ts'
 
 /** What a file is called before and after; null: it is not there. */
 export type DiffNames = { from: string | null; to: string | null }

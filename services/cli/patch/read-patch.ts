@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UsageError } from '../../shared/errors.ts'
-import { runFiles, savePatch } from '../../shared/run-files.ts'
-import { readManifest } from '../../shared/workspace.ts'
+import { UsageError } from '../../../shared/errors.ts'
+import { runFiles, savePatch } from '../../../shared/run-files.ts'
+import { readManifest } from '../../../shared/workspace.ts'
+import { readBytes } from '../read-text.ts'
 import { patchFromDiff, textOf } from './patch-from-diff.ts'
 import { type FileDiff, readDiff } from './read-diff.ts'
-import { readBytes } from './read-text.ts'
 
 const MAX_BYTES = 50_000_000
 

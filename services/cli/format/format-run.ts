@@ -1,6 +1,6 @@
-import { exitCodes } from '../../shared/contracts/run.ts'
-import type { RunEvent, RunView } from '../../shared/contracts/run-view.ts'
-import type { FinishedRun } from './fix-workspace.ts'
+import { exitCodes } from '../../../shared/contracts/run.ts'
+import type { RunEvent, RunView } from '../../../shared/contracts/run-view.ts'
+import type { FinishedRun } from '../fix-workspace.ts'
 import { oneLine, plain, type Terminal } from './terminal.ts'
 
 /** One progress line of an event. */

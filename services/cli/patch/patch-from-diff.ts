@@ -1,6 +1,6 @@
-import { sha256 } from '../../shared/contracts/ids.ts'
-import type { Patch } from '../../shared/contracts/patch.ts'
-import { UsageError } from '../../shared/errors.ts'
+import { sha256 } from '../../../shared/contracts/ids.ts'
+import type { Patch } from '../../../shared/contracts/patch.ts'
+import { UsageError } from '../../../shared/errors.ts'
 import { applyHunks } from './apply-hunks.ts'
 import type { FileDiff } from './read-diff.ts'
 

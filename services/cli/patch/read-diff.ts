@@ -1,5 +1,5 @@
 import { parsePatch, type StructuredPatch, type StructuredPatchHunk } from 'diff'
-import { errorText, UsageError } from '../../shared/errors.ts'
+import { errorText, UsageError } from '../../../shared/errors.ts'
 import { type DiffNames, gitNames, plainNames } from './diff-names.ts'
 
 /** What a diff says of one file. */

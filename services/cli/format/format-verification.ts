@@ -1,4 +1,4 @@
-import type { Verification } from '../../shared/contracts/tests.ts'
+import type { Verification } from '../../../shared/contracts/tests.ts'
 import { plain, type Terminal } from './terminal.ts'
 
 const SHOWN = 20
