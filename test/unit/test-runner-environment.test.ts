@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -27,13 +27,13 @@ afterEach(async () => {
   await tested.remove()
 })
 
-async function environment(nodeRange: string | null = null) {
+async function environment(nodeRange: string | null = null, path = pathEnv) {
   const { files } = tested
   const manifest = await readManifest(files)
   const toolchain = await nodeToolchain({
     base: files.base,
     manifest,
-    pathEnv,
+    pathEnv: path,
     nodeRange,
     guarded: [homedir()],
     goCache: '/cache',
@@ -73,9 +73,13 @@ describe('testEnvironment', () => {
 
   it("has our Node only where the workspace excludes the person's and allows ours", async () => {
     const ours = dirname(process.execPath)
-    expect((await environment('>=1')).PATH?.split(delimiter)).not.toContain(ours)
-    expect((await environment('<1')).PATH?.split(delimiter)).not.toContain(ours)
-    expect((await environment(process.version)).PATH?.split(delimiter)[1]).toBe(ours)
+    const theirs = join(tested.home, 'node')
+    await writeFile(theirs, `#!/bin/sh\necho '["v2.0.0", "${theirs}"]'\n`, { mode: 0o755 })
+    const folders = async (range: string) =>
+      (await environment(range, tested.home)).PATH.split(delimiter)
+    expect((await folders('>=1'))[1]).toBe(tested.home)
+    expect((await folders('<1'))[1]).toBe(tested.home)
+    expect((await folders(process.version))[1]).toBe(ours)
   })
 })
 
