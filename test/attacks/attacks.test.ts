@@ -21,12 +21,3 @@ describe('an attack from a test or a patch', () => {
     })
   }
 })
-
-describe('without a sandbox', () => {
-  for (const attack of attacks.filter(({ harmless }) => harmless)) {
-    it(`succeeds what the sandbox stops: ${attack.name}`, async () => {
-      const outcome = await attempt(attack, scene, { unsandboxed: true })
-      expect(outcome.reached).not.toEqual([])
-    })
-  }
-})

@@ -13,6 +13,7 @@ import { attemptWithin } from './surroundings.ts'
  */
 type Row = { attack: Attack; outcome: Outcome | null }
 
+process.stdout.write('attack | what stopped it | seen in ms\n')
 const scene = await openScene()
 const rows: Row[] = []
 try {
