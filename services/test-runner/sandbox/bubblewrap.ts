@@ -6,9 +6,10 @@ import { killGroup } from '../process-tree.ts'
 import { runCommand } from '../run-command.ts'
 import { bwrapCommand } from './bwrap-command.ts'
 import { callFilter } from './call-filter.ts'
-import { dependencyRoot, insideRoot, reporters } from './folders.ts'
+import { dependencyRoot, insideRoot } from './folders.ts'
 import { openMemoryCgroup } from './memory-cgroup.ts'
 import { memoryExceeded } from './memory-watch.ts'
+import { reportersMount } from './reporters-mount.ts'
 import type { Layout, Mount, Sandbox, SandboxedCommand } from './sandbox.ts'
 import { etcMounts } from './system-mounts.ts'
 import { createUids } from './uids.ts'
@@ -111,7 +112,7 @@ async function profileOf(command: SandboxedCommand, config: SandboxConfig, uid: 
     workspace: layout.workspace,
     copy: { source: folder.copy, target: COPY },
     mounts: [
-      { source: reporters, target: layout.reporters },
+      await reportersMount(folder.root, layout.reporters),
       { source: folder.reportFile, target: layout.reportFile, writable: true },
       ...(await etcMounts(folder.root, uid ?? process.getuid?.() ?? 0)),
       ...dependencyMounts(manifest),

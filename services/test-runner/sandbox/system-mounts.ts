@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Mount } from './sandbox.ts'
 
@@ -54,6 +54,8 @@ export async function etcMounts(root: string, uid: number): Promise<Mount[]> {
   const mounts = Object.entries(files).map(async ([name, text]) => {
     const source = join(root, name)
     await writeFile(source, text)
+    // Whatever our umask is, another uid reads them.
+    await chmod(source, 0o644)
     return { source, target: join('/etc', name) }
   })
   return Promise.all(mounts)
