@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { killGroup } from '../../services/test-runner/process-tree.ts'
-import { type CommandResult, runCommand } from '../../services/test-runner/run-command.ts'
+import { killGroup } from '../../services/test-runner/run/process-tree.ts'
+import { type CommandResult, runCommand } from '../../services/test-runner/run/run-command.ts'
 import { chooseSandbox } from '../../services/test-runner/sandbox/choose-sandbox.ts'
 import { isSystemPath } from '../../services/test-runner/toolchains/toolchain.ts'
 

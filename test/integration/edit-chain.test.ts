@@ -13,7 +13,7 @@ import { createJournalStore } from '../../services/agent-runner/journal/journal-
 import { applyEdit } from '../../services/agent-runner/tools/apply-edit.ts'
 import { applyPatch as applyToWorkspace } from '../../services/cli/patch/apply-patch.ts'
 import { takeSnapshot } from '../../services/cli/snapshot/snapshot.ts'
-import { applyPatch as applyToCopy } from '../../services/test-runner/apply-patch.ts'
+import { applyPatch as applyToCopy } from '../../services/test-runner/copy/apply-patch.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { loadPatch, runFiles, savePatch } from '../../shared/run-files.ts'
 import { materialise, readManifest } from '../../shared/workspace.ts'

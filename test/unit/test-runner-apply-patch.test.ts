@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { applyPatch } from '../../services/test-runner/apply-patch.ts'
+import { applyPatch } from '../../services/test-runner/copy/apply-patch.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 
 let root = ''

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type CanarySite, makeCanary, sightCanaries } from '../../services/test-runner/canary.ts'
-import { canaryName } from '../../services/test-runner/canary-name.ts'
-import { canarySites } from '../../services/test-runner/canary-sites.ts'
-import type { TestEntry, TestStatus } from '../../services/test-runner/report.ts'
+import { makeCanary, sightCanaries } from '../../services/test-runner/canary/canary.ts'
+import { canaryName } from '../../services/test-runner/canary/canary-name.ts'
+import type { CanarySite } from '../../services/test-runner/canary/canary-site.ts'
+import { canarySites } from '../../services/test-runner/canary/canary-sites.ts'
+import type { TestEntry, TestStatus } from '../../services/test-runner/run/report.ts'
 
 describe('the name of a canary keeps the pattern of', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compareAll } from '../../services/test-runner/compare-all.ts'
-import { compareWhole } from '../../services/test-runner/compare-runs.ts'
-import type { CompletedTests } from '../../services/test-runner/completed-tests.ts'
-import type { TestStatus } from '../../services/test-runner/report.ts'
+import { compareAll } from '../../services/test-runner/proof/compare-all.ts'
+import { compareWhole } from '../../services/test-runner/proof/compare-runs.ts'
+import type { CompletedTests } from '../../services/test-runner/run/completed-tests.ts'
+import type { TestStatus } from '../../services/test-runner/run/report.ts'
 
 function run(states: Record<string, TestStatus>, exitCode = 0): CompletedTests {
   const tests = Object.entries(states).map(([id, status]) => {

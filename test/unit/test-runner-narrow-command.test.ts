@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCommandLine } from '../../services/test-runner/command-line.ts'
+import { parseCommandLine } from '../../services/test-runner/discovery/command-line.ts'
 import { runners } from '../../services/test-runner/runners/all.ts'
 
 /** The arguments of a line's command for these files, without those that are always there. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shownOutput } from '../../services/test-runner/output.ts'
+import { shownOutput } from '../../services/test-runner/run/output.ts'
 
 const shown = (output: string) => shownOutput(output, '/tmp/x/w/shop', '/tmp/x/astra-test-report')
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proofPatch } from '../../services/test-runner/protected-files.ts'
+import { proofPatch } from '../../services/test-runner/proof/protected-files.ts'
 
 const before = 'a'.repeat(64)
 const changed = (path: string) => ({ path, before, after: 'new' })

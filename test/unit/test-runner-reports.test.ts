@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RawReport } from '../../services/test-runner/report.ts'
+import type { RawReport } from '../../services/test-runner/run/report.ts'
 import { runners } from '../../services/test-runner/runners/all.ts'
 import { runnerSchema } from '../../shared/contracts/receipt.ts'
 

@@ -10,8 +10,8 @@ import {
   MARK_VARIABLE,
   newMark,
   ownerOf,
-} from '../../services/test-runner/process-tree.ts'
-import { type CommandRequest, runCommand } from '../../services/test-runner/run-command.ts'
+} from '../../services/test-runner/run/process-tree.ts'
+import { type CommandRequest, runCommand } from '../../services/test-runner/run/run-command.ts'
 
 const hasProc = existsSync('/proc/self/environ')
 

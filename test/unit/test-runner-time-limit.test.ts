@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { timeLimit } from '../../services/test-runner/time-limit.ts'
+import { timeLimit } from '../../services/test-runner/run/time-limit.ts'
 
 const config = { ASTRA_TEST_SECONDS: 300 }
 

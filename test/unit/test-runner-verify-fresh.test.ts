@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { verify } from '../../services/test-runner/verify.ts'
+import { verify } from '../../services/test-runner/handlers/verify.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import { savePatch } from '../../shared/run-files.ts'
 import { makeRun, pathEnv, type TestedRun } from '../support/test-runner.ts'

@@ -6,7 +6,7 @@ import {
   type TestStatus,
   unreadable,
   withIds,
-} from '../report.ts'
+} from '../run/report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
 /** cargo has no stable report: its text tells what failed, and no proof rests on it. */

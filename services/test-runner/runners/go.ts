@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { narrowed } from '../narrow-command.ts'
+import { narrowed } from '../discovery/narrow-command.ts'
 import {
   brokenFile,
   type FoundTest,
@@ -8,7 +8,7 @@ import {
   type TestEntry,
   unreadable,
   withIds,
-} from '../report.ts'
+} from '../run/report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
 const eventSchema = z.object({
@@ -64,6 +64,8 @@ function parse(report: RawReport): ParsedReport {
     if (event.Test !== undefined) found.push(foundTest(event, event.Test, outputs))
     else if (event.Action === 'fail') failedPackages.push(event)
   }
+  const pattern = failedPackages.find((event) => event.Package?.includes('...'))
+  if (pattern) return unreadable(`go test could not list the packages of ${pattern.Package}`)
   const explained = new Set(found.filter((test) => test.status === 'failed').map((t) => t.file))
   const broken = failedPackages
     .filter((event) => !explained.has(event.Package ?? ''))

@@ -9,7 +9,7 @@ import {
   testFile,
   unreadable,
   withIds,
-} from '../report.ts'
+} from '../run/report.ts'
 
 const fileSchema = z.object({
   name: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { narrowed } from '../narrow-command.ts'
+import { narrowed } from '../discovery/narrow-command.ts'
 import {
   type FoundTest,
   type ParsedReport,
@@ -8,7 +8,7 @@ import {
   testFile,
   unreadable,
   withIds,
-} from '../report.ts'
+} from '../run/report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
 const testSchema = z.object({

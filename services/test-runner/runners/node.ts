@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
-import { narrowed } from '../narrow-command.ts'
+import { narrowed } from '../discovery/narrow-command.ts'
 import {
   brokenFile,
   type FoundTest,
@@ -11,7 +11,7 @@ import {
   testFile,
   unreadable,
   withIds,
-} from '../report.ts'
+} from '../run/report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
 const lineSchema = z.object({

@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser'
 import { z } from 'zod'
-import { narrowed } from '../narrow-command.ts'
+import { narrowed } from '../discovery/narrow-command.ts'
 import {
   brokenFile,
   type FoundTest,
@@ -10,7 +10,7 @@ import {
   testFile,
   unreadable,
   withIds,
-} from '../report.ts'
+} from '../run/report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
 /** A problem's text, with or without attributes. */

@@ -1,4 +1,4 @@
-import type { ParsedReport, RawReport } from '../report.ts'
+import type { ParsedReport, RawReport } from '../run/report.ts'
 
 /** How one test runner is started and how its report is read. */
 export type TestRunnerAdapter = {

@@ -10,7 +10,7 @@ import {
   testFile,
   unreadable,
   withIds,
-} from '../report.ts'
+} from '../run/report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 
 const FAILED_IMPORT = 'unittest.loader._FailedTest.'

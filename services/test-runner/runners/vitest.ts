@@ -1,4 +1,4 @@
-import { narrowed } from '../narrow-command.ts'
+import { narrowed } from '../discovery/narrow-command.ts'
 import { parseJestReport } from './jest-report.ts'
 import type { TestRunnerAdapter } from './runner.ts'
 

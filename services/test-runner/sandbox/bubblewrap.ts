@@ -1,16 +1,17 @@
-import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, chown, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../../shared/config.ts'
 import type { Manifest } from '../../../shared/contracts/manifest.ts'
-import { killGroup } from '../process-tree.ts'
-import { runCommand } from '../run-command.ts'
+import { killGroup } from '../run/process-tree.ts'
+import { runCommand } from '../run/run-command.ts'
 import { bwrapCommand } from './bwrap-command.ts'
 import { callFilter } from './call-filter.ts'
 import { dependencyRoot, insideRoot } from './folders.ts'
 import { openMemoryCgroup } from './memory-cgroup.ts'
 import { memoryExceeded } from './memory-watch.ts'
 import { reportersMount } from './reporters-mount.ts'
-import type { Layout, Mount, Sandbox, SandboxedCommand } from './sandbox.ts'
+import type { Layout, Mount, RunFolder, Sandbox, SandboxedCommand } from './sandbox.ts'
+import { makeStage } from './stage.ts'
 import { etcMounts } from './system-mounts.ts'
 import { createUids } from './uids.ts'
 
@@ -61,7 +62,8 @@ export function bubblewrap(config: SandboxConfig, problem: () => Promise<string 
         })
         return (await cgroup?.wasExceeded()) ? { ...result, end: 'memory_limit' } : result
       } finally {
-        await cgroup?.remove()
+        // The kernel may take a while to count out the last process; nothing waits for that.
+        void cgroup?.remove()
         if (uid !== null) uids.giveBack(uid)
       }
     },
@@ -98,31 +100,36 @@ async function profileOf(command: SandboxedCommand, config: SandboxConfig, uid: 
   const { folder, manifest, layout, argv, env } = command
   const disk = config.ASTRA_TEST_DISK_MB * MEGABYTE
   const copyBytes = folder.copyBytes + manifest.files.length * PAGE_BYTES
-  const stage = join(folder.root, 'stage')
-  if (uid !== null) {
-    // The other uid has to pass here to what is its own; the names cannot be listed.
-    await chmod(folder.root, 0o711)
-    await mkdir(stage, { recursive: true })
-    const written = command.mounts.filter((mount) => mount.writable).map(({ source }) => source)
-    for (const path of [folder.reportFile, ...written]) await chown(path, uid, uid)
-  }
+  const copy = { source: folder.copy, target: COPY }
+  const mounts = [
+    await reportersMount(folder.root, layout.reporters),
+    { source: folder.reportFile, target: layout.reportFile, writable: true },
+    ...(await etcMounts(folder.root, uid ?? process.getuid?.() ?? 0)),
+    ...dependencyMounts(manifest),
+    ...command.mounts,
+  ]
   return {
     argv,
     env,
     workspace: layout.workspace,
-    copy: { source: folder.copy, target: COPY },
-    mounts: [
-      await reportersMount(folder.root, layout.reporters),
-      { source: folder.reportFile, target: layout.reportFile, writable: true },
-      ...(await etcMounts(folder.root, uid ?? process.getuid?.() ?? 0)),
-      ...dependencyMounts(manifest),
-      ...command.mounts,
-    ],
+    copy,
+    mounts,
     size: { workspace: disk + copyBytes, temporary: disk, file: disk + copyBytes },
     processes: config.ASTRA_TEST_PROCESSES,
-    stage: uid === null ? null : stage,
+    stage: uid === null ? null : await stageFor(uid, folder, [copy, ...mounts]),
     callFilter: await filterFile(folder.root),
   }
+}
+
+/** Readies what another uid has to reach, and to write. */
+async function stageFor(uid: number, folder: RunFolder, mounts: readonly Mount[]) {
+  // It has to pass here to what is its own; the names cannot be listed.
+  await chmod(folder.root, 0o711)
+  for (const { source, writable } of mounts) if (writable) await chown(source, uid, uid)
+  return makeStage(
+    folder.root,
+    mounts.map((mount) => mount.source),
+  )
 }
 
 async function filterFile(root: string): Promise<string> {

@@ -18,7 +18,7 @@ export type BwrapRequest = {
   cgroup: string | null
   /** A file with the filter of system calls. */
   callFilter: string
-  /** An empty folder for mounts of root's; null when nothing has to be staged. */
+  /** A folder of `makeStage` for the copy and the mounts; null when nothing has to be staged. */
   stage: string | null
 }
 
@@ -53,10 +53,8 @@ owner=$3
 shift 3
 if [ -n "$cgroup" ]; then echo $$ > "$cgroup/cgroup.procs"; fi
 chown -hR "$owner" "$1"
-mount -t tmpfs -o mode=0755,size=1m astra-stage "$stage"
 n=0
 while [ "$1" != -- ]; do
-  if [ -d "$1" ]; then mkdir "$stage/$n"; else : > "$stage/$n"; fi
   mount --bind "$1" "$stage/$n"
   n=$((n + 1))
   shift

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAbandoned, ownerOf } from '../process-tree.ts'
+import { isAbandoned, ownerOf } from '../run/process-tree.ts'
 
 const NAME = 'astra-test-'
 /** The kernel may still be counting out the last process. */

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../shared/contracts/manifest.ts'
-import type { CommandResult } from '../run-command.ts'
+import type { CommandResult } from '../run/run-command.ts'
 import type { Env } from '../toolchains/toolchain.ts'
 
 /** Paths as the tests see them. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { killTree, MARK_VARIABLE, newMark } from '../process-tree.ts'
-import { runCommand } from '../run-command.ts'
+import { killTree, MARK_VARIABLE, newMark } from '../run/process-tree.ts'
+import { runCommand } from '../run/run-command.ts'
 import { goCacheFolder, nameOf, reporters } from './folders.ts'
 import type { Sandbox } from './sandbox.ts'
 

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { probe } from '../programs.ts'
+import { probe } from '../run/programs.ts'
 import { personsPath, personsPrograms } from './persons-programs.ts'
 import { exists, isSystemPath, type Toolchain, type ToolchainRequest } from './toolchain.ts'
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { satisfies } from 'semver'
 import { z } from 'zod'
-import { findPrograms, probe } from '../programs.ts'
+import { findPrograms, probe } from '../run/programs.ts'
 import { personsPath, personsPrograms } from './persons-programs.ts'
 import {
   exists,

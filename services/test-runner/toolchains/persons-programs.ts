@@ -1,4 +1,4 @@
-import { findPrograms } from '../programs.ts'
+import { findPrograms } from '../run/programs.ts'
 import { isBelow, realPathOf, type ToolchainRequest } from './toolchain.ts'
 
 type Asked = Pick<ToolchainRequest, 'pathEnv' | 'manifest'>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { probe } from '../programs.ts'
+import { probe } from '../run/programs.ts'
 import { withoutSecrets } from '../sandbox/without-secrets.ts'
 import { personsPath, personsPrograms } from './persons-programs.ts'
 import {

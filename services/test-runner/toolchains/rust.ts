@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { probe } from '../programs.ts'
+import { probe } from '../run/programs.ts'
 import { personsPath, personsPrograms } from './persons-programs.ts'
 import { presentPlaces, type Toolchain, type ToolchainRequest } from './toolchain.ts'
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { outsideSources } from '../python-sources.ts'
+import { outsideSources } from '../run/python-sources.ts'
 import { withoutSecrets } from '../sandbox/without-secrets.ts'
 import {
   type Env,
