@@ -24,6 +24,24 @@ async function parsed(runner: 'jest' | 'mocha', file: string) {
   return result.tests
 }
 
+describe('a report of go', () => {
+  const events = (...list: object[]) =>
+    report({ stdout: list.map((event) => JSON.stringify(event)).join('\n') })
+
+  it('is none when its packages could not be listed', () => {
+    const event = { Action: 'fail', Package: './...', Elapsed: 0 }
+    expect(runners.go.parse(events(event))).toEqual({
+      readable: false,
+      why: 'go test could not list the packages of ./...',
+    })
+  })
+
+  it('names a package that does not build', () => {
+    const result = runners.go.parse(events({ Action: 'fail', Package: 'example.com/shop' }))
+    expect(result).toMatchObject({ readable: true, tests: [{ id: 'file:example.com/shop' }] })
+  })
+})
+
 describe('a report of jest 30', () => {
   it('has repeated names, nested suites, todo tests and files that do not load', async () => {
     const tests = await parsed('jest', 'jest-report.json')
