@@ -1,4 +1,4 @@
-import { chmod, chown, writeFile } from 'node:fs/promises'
+import { chown, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../../shared/config.ts'
 import type { Manifest } from '../../../shared/contracts/manifest.ts'
@@ -123,8 +123,6 @@ async function profileOf(command: SandboxedCommand, config: SandboxConfig, uid: 
 
 /** Readies what another uid has to reach, and to write. */
 async function stageFor(uid: number, folder: RunFolder, mounts: readonly Mount[]) {
-  // It has to pass here to what is its own; the names cannot be listed.
-  await chmod(folder.root, 0o711)
   for (const { source, writable } of mounts) if (writable) await chown(source, uid, uid)
   return makeStage(
     folder.root,

@@ -41,6 +41,9 @@ export const STARTER = 'astra-tests'
 /** A program with a = in its path would be one more variable to env. */
 const COMMAND = ['/bin/sh', '-c', 'exec "$@"', STARTER]
 
+/** A folder that every uid can reach. What is in it on this machine is not needed any more. */
+const STAGE_AT = '/tmp'
+
 /**
  * Runs as root in a mount namespace of its own: puts what the tests may see where another uid can
  * reach it, wherever it lies, then gives up root for good. Nothing of it is seen outside.
@@ -60,6 +63,7 @@ while [ "$1" != -- ]; do
   shift
 done
 shift
+mount --rbind "$stage" ${STAGE_AT}
 exec "$@"`
 
 /** The whole command line of a sandboxed command; its environment holds nothing but a PATH. */
@@ -68,7 +72,7 @@ export function bwrapCommand(request: BwrapRequest): [string, ...string[]] {
   const start: [string, ...string[]] = [...DIES_WITH_PARENT, ...OPEN_FILTER, request.callFilter]
   if (uid === null || stage === null) return [...start, ...limited(request, request)]
   const shown = [request.copy, ...request.mounts]
-  const staged = shown.map((mount, index) => ({ ...mount, source: `${stage}/${index}` }))
+  const staged = shown.map((mount, index) => ({ ...mount, source: `${STAGE_AT}/${index}` }))
   const [copy, ...mounts] = staged
   if (!copy) throw new Error('nothing to stage')
   const owner = `${uid}:${uid}`
