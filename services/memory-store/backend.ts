@@ -6,8 +6,36 @@ import type { MemoryRecord } from '../../shared/contracts/record.ts'
 /** Unit vectors of a record. One without a symptom has its fix's vector in both places. */
 export type RecordVectors = { symptom: Float32Array; fix: Float32Array }
 
-/** `cosine` is that of the better of the record's two vectors, -1 to 1. */
-export type Candidate = { record: MemoryRecord; cosine: number }
+export type Candidate = {
+  record: MemoryRecord
+  /** Of the better of the query's vectors with each of the record's, -1 to 1. */
+  cosine: { symptom: number; fix: number }
+  /**
+   * BM25 over error type, symptom and fix, by the terms of `retrieval/terms.ts`; higher is better.
+   * 0 for a record that was found by its vectors alone.
+   */
+  lexical: number
+}
+
+/** What a search may choose from; records that are revoked or superseded never are. */
+export type LiveFilter = {
+  /** Compared by `errorKey`; null takes all error types. */
+  errorType: string | null
+  /** Null takes all. A record without repository or group is in no scope. */
+  scope: { repository_id: string } | { group: string } | null
+  /** An ISO time: what was confirmed before it has expired. */
+  notBefore: string | null
+}
+
+export type CandidateQuery = LiveFilter & {
+  vectors: readonly Float32Array[]
+  /** Normalised; its terms are looked up. */
+  text: string
+  limit: number
+}
+
+export type Counter = 'shown' | 'confirmed' | 'unconfirmed'
+export type Revocable = { memory_id: string } | { session_id: string } | { repository_id: string }
 
 export type UpsertOutcome =
   | { status: 'stored' }
@@ -16,10 +44,15 @@ export type UpsertOutcome =
 
 export type ListPage = { limit: number; offset: number; session_id: string | null }
 
-export type ScanPage = {
-  entries: { memory_id: string; session_id: string; record: MemoryRecord | null }[]
-  next: string | null
+export type ScanEntry = {
+  memory_id: string
+  session_id: string
+  /** Null for one that cannot be read. */
+  record: MemoryRecord | null
+  /** Null where they were not asked for. */
+  vectors: RecordVectors | null
 }
+export type ScanPage = { entries: ScanEntry[]; next: string | null }
 
 /**
  * Where records are kept. Ids are UUIDs, every effect may be repeated, and a record is live while
@@ -33,23 +66,27 @@ export type MemoryBackend = {
    * another length or not of unit length.
    */
   upsert(record: MemoryRecord, vectors: RecordVectors): Promise<UpsertOutcome>
-  /** The `limit` nearest live records, best first; `errorType: null` takes all error types. */
-  search(
-    vector: Float32Array,
-    options: { errorType: string | null; limit: number },
-  ): Promise<Candidate[]>
-  /** How many records `search` could choose from. */
-  countLive(errorType: string | null): Promise<number>
-  /** Adds one to the `shown` counter of each record; unknown ids are passed over. */
-  countShown(memoryIds: readonly string[]): Promise<void>
+  /**
+   * Live records, each once: the `limit` nearest by their symptom, the `limit` nearest by their
+   * fix, and the `limit` best by words, in no order that means anything.
+   */
+  candidates(query: CandidateQuery): Promise<Candidate[]>
+  /** How many records `candidates` could choose from. */
+  countLive(filter: LiveFilter): Promise<number>
+  /** Adds one to a counter of each record; unknown ids are passed over. */
+  count(memoryIds: readonly string[], counter: Counter): Promise<void>
+  /** Revokes what is not revoked yet, or with null brings back what is; says how many changed. */
+  setRevoked(which: Revocable, at: string | null): Promise<number>
+  /** Names the record that stands for these from now on, or none again; says how many changed. */
+  supersede(memoryIds: readonly string[], by: string | null): Promise<number>
   get(memoryId: string): Promise<MemoryRecord | null>
   /** Newest first by the time of confirmation, with the number of all that fit `session_id`. */
   list(page: ListPage): Promise<{ records: MemoryRecord[]; total: number }>
   /**
    * Up to `limit` records in an order that stores and deletions do not change, from where `next` of
-   * an earlier call says; `record` is null for one that cannot be read. `next` is null at the end.
+   * an earlier call says. `next` is null at the end.
    */
-  scan(after: string | null, limit: number): Promise<ScanPage>
+  scan(after: string | null, limit: number, options?: { vectors: boolean }): Promise<ScanPage>
   /** False when there is no such record. */
   delete(memoryId: string): Promise<boolean>
   close(): Promise<void>

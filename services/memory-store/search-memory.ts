@@ -4,7 +4,7 @@ import type { MemoryMatch } from '../../shared/contracts/record.ts'
 import { errorText } from '../../shared/errors.ts'
 import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
-import type { Candidate, MemoryBackend } from './backend.ts'
+import type { Candidate, LiveFilter, MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { errorKey } from './error-key.ts'
 import { proofProblem } from './proof.ts'
@@ -22,21 +22,28 @@ export async function searchMemory(
   context: Pick<JobContext, 'children' | 'log'>,
   { backend, home }: { backend: MemoryBackend; home: string },
 ): Promise<SearchResult> {
-  const { error_type, top_k } = payload
+  const { query, error_type, top_k, symptom = '' } = payload
   const errorType = error_type !== null && errorKey(error_type) !== '' ? error_type : null
+  const filter: LiveFilter = { errorType, scope: null, notBefore: null }
   const vectors = await childVectors(context, 1, MAX_QUERY_VECTORS)
-  const found = await Promise.all(
-    vectors.map((vector) => backend.search(vector, { errorType, limit: top_k })),
-  )
-  const nearest = bestOf(found.flat()).slice(0, top_k)
-  const relevant = nearest.filter((candidate) => candidate.cosine >= RELEVANCE_FLOOR)
+  const text = `${query}\n${symptom}`
+  const found = await backend.candidates({ ...filter, vectors, text, limit: top_k })
+  const relevant = found
+    .map((candidate) => ({ ...candidate, score: scoreOf(candidate) }))
+    .filter(({ score }) => score >= RELEVANCE_FLOOR)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, top_k)
   await countShown(backend, relevant, context)
   const trusted = loadTrustedKeys(home)
   return {
     matches: relevant.map(
-      ({ record, cosine }): MemoryMatch => ({
+      ({ record, score }): MemoryMatch => ({
         memory_id: record.memory_id,
-        score: cosine,
+        score,
+        relevance: 'similar',
+        probability: 0,
+        speaks_for: [],
+        speaks_against: [],
         // Asked again at every search: a key that is no longer trusted proves nothing any more.
         proved: proofProblem(record, trusted) === null,
         fix_description: record.fix_description,
@@ -47,18 +54,13 @@ export async function searchMemory(
         session_id: record.session_id,
       }),
     ),
-    searched: await backend.countLive(errorType),
+    error_type_filter: errorType === null ? 'none' : 'kept',
+    searched: await backend.countLive(filter),
   }
 }
 
-/** Each record once, by its best cosine, best first. */
-function bestOf(candidates: Candidate[]): Candidate[] {
-  const best = new Map<string, Candidate>()
-  for (const candidate of candidates) {
-    const { memory_id } = candidate.record
-    if (candidate.cosine > (best.get(memory_id)?.cosine ?? -1)) best.set(memory_id, candidate)
-  }
-  return [...best.values()].sort((a, b) => b.cosine - a.cosine)
+function scoreOf({ cosine }: Candidate): number {
+  return Math.max(cosine.symptom, cosine.fix)
 }
 
 /** A counter that cannot be written (a full disk) is no reason to hold back an answer. */
@@ -69,7 +71,10 @@ async function countShown(
 ): Promise<void> {
   if (shown.length === 0) return
   try {
-    await backend.countShown(shown.map(({ record }) => record.memory_id))
+    await backend.count(
+      shown.map(({ record }) => record.memory_id),
+      'shown',
+    )
   } catch (error) {
     log.warn({ error: errorText(error) }, 'shown records were not counted')
   }

@@ -77,7 +77,12 @@ function recordOf(payload: StorePayload): MemoryRecord {
     session_id,
     ...evidence,
     receipt,
+    group: null,
+    merged: [],
+    scrubbed: [],
     shown: 0,
+    confirmed: 0,
+    unconfirmed: 0,
     superseded_by: null,
     revoked_at: null,
   } satisfies MemoryRecord)

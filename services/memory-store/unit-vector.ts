@@ -17,3 +17,10 @@ export function requireUnitVector(name: string, vector: Float32Array, dimensions
   if (Math.abs(length - 1) <= TOLERANCE) return
   throw new MemoryValidationError(`the ${name} vector must have length 1 and has ${length}`)
 }
+
+/** Of unit vectors: their cosine. */
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i += 1) sum += (a[i] ?? 0) * (b[i] ?? 0)
+  return Math.max(-1, Math.min(1, sum))
+}

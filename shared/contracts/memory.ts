@@ -22,10 +22,14 @@ export const searchPayloadSchema = z.strictObject({
   query: z.string().trim().min(1).max(20_000),
   error_type: z.string().nullable(),
   top_k: z.number().int().min(1).max(10),
+  /** The run's observed symptom, normalised: its words count beside those of the query. */
+  symptom: z.string().max(20_000).optional(),
 })
 
 export const searchResultSchema = z.strictObject({
   matches: z.array(memoryMatchSchema),
+  /** `dropped`: nothing was found with the error type, this is a second look without it. */
+  error_type_filter: z.enum(['none', 'kept', 'dropped']).default('none'),
   /** How many live records the search could choose from. */
   searched: z.number().int(),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { receiptSchema, runnerSchema } from './receipt.ts'
 
+const count = z.number().int().nonnegative()
 const text = (max: number) => z.string().trim().min(1).max(max)
 
 /** The language of a workspace, by its test runner. */
@@ -36,16 +37,33 @@ export const memoryRecordSchema = z.strictObject({
   session_id: text(200),
   ...fixEvidenceSchema.shape,
   receipt: receiptSchema.nullable(),
-  shown: z.number().int().nonnegative(),
+  /** Who may share it besides its repository; null: nobody named a group. */
+  group: z.string().max(200).nullable().default(null),
+  /** The near-duplicates that it stands for. */
+  merged: z.array(z.uuid()).default([]),
+  /** What was taken out of its texts before it was stored. */
+  scrubbed: z.array(z.strictObject({ rule: z.string(), count: z.number().int() })).default([]),
+  /** How often it was shown, and how runs that were shown it ended: with a confirmed fix or not. */
+  shown: count,
+  confirmed: count.default(0),
+  unconfirmed: count.default(0),
   superseded_by: z.uuid().nullable(),
   revoked_at: z.iso.datetime().nullable(),
 })
 export type MemoryRecord = z.infer<typeof memoryRecordSchema>
 
-/** One answer of a search. `score` is the cosine of the better of the two vectors. */
+/**
+ * One answer of a search. `score` is the cosine of the better of the two vectors. What an earlier
+ * version answered has no relevance: it counts as similar.
+ */
 export const memoryMatchSchema = z.strictObject({
   memory_id: z.uuid(),
   score: z.number(),
+  relevance: z.enum(['same', 'similar']).default('similar'),
+  /** That the fix is right for the failure asked about, 0 to 1. */
+  probability: z.number().min(0).max(1).default(0),
+  speaks_for: z.array(z.string()).default([]),
+  speaks_against: z.array(z.string()).default([]),
   proved: z.boolean(),
   ...fixClaimSchema.shape,
   timestamp: z.string(),

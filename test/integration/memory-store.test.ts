@@ -76,7 +76,7 @@ it('stores a proved fix, finds it by its symptom, shows it, lists it and deletes
   const found = await search('life', payload.evidence.symptom, 'assertionerror')
   expect(found.matches).toMatchObject([{ memory_id, proved: true, score: expect.closeTo(1) }])
   const unlike = await search('unlike', 'connection pool exhausted after 30 seconds')
-  expect(unlike).toEqual({ matches: [], searched: 1 })
+  expect(unlike).toEqual({ matches: [], error_type_filter: 'none', searched: 1 })
 
   const { record } = await request('get', 'life', { memory_id })
   expect(record).toMatchObject({ memory_id, ...payload.claim, shown: 1 })

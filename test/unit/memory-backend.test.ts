@@ -4,8 +4,14 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { load as loadSqliteVec } from 'sqlite-vec'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ListPage, MemoryBackend } from '../../services/memory-store/backend.ts'
+import type {
+  CandidateQuery,
+  ListPage,
+  LiveFilter,
+  MemoryBackend,
+} from '../../services/memory-store/backend.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
+import type { MemoryRecord } from '../../shared/contracts/record.ts'
 import { loadSigningKey } from '../../shared/keys/signing-key.ts'
 import { sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
 
@@ -13,7 +19,9 @@ const dimensions = 8
 const axis = (index: number) => Float32Array.from({ length: 8 }, (_, i) => (i === index ? 1 : 0))
 const vectors = { symptom: axis(0), fix: axis(1) }
 const all: ListPage = { limit: 10, offset: 0, session_id: null }
-const any = { errorType: null, limit: 10 }
+const live: LiveFilter = { errorType: null, scope: null, notBefore: null }
+const near = (vector: Float32Array, changes: Partial<CandidateQuery> = {}) =>
+  backend.candidates({ ...live, vectors: [vector], text: '', limit: 10, ...changes })
 
 let home: string
 let file: string
@@ -51,16 +59,16 @@ describe('upsert', () => {
       records: [{ ...first, model: 'another', symptom: 'seen again' }],
       total: 1,
     })
-    expect(await backend.search(axis(0), any)).toEqual([])
+    expect(await near(axis(0))).toEqual([])
   })
 
   it('moves the vectors of a record that is there', async () => {
     await backend.upsert(sampleRecord(), vectors)
     await backend.upsert(sampleRecord(), { symptom: axis(2), fix: axis(3) })
-    const [found, ...others] = await backend.search(axis(2), any)
-    expect(found?.cosine).toBeCloseTo(1)
+    const [found, ...others] = await near(axis(2))
+    expect(found?.cosine.symptom).toBeCloseTo(1)
     expect(others).toEqual([])
-    expect((await backend.search(axis(0), any))[0]?.cosine).toBeCloseTo(0)
+    expect((await near(axis(0)))[0]?.cosine.symptom).toBeCloseTo(0)
   })
 
   it('refuses a second record from one receipt, also after the first was deleted', async () => {
@@ -86,14 +94,14 @@ describe('upsert', () => {
     await expect(backend.upsert(sampleRecord(), stored)).rejects.toThrow(
       `the fix vector ${message}`,
     )
-    await expect(backend.search(bad, any)).rejects.toThrow(`the query vector ${message}`)
+    await expect(near(bad)).rejects.toThrow(`the query vector ${message}`)
     expect(await backend.list(all)).toEqual({ records: [], total: 0 })
-    expect(await backend.search(axis(0), any)).toEqual([])
+    expect(await near(axis(0))).toEqual([])
   })
 })
 
-describe('search', () => {
-  it('ranks as a comparison with every vector does, with and without an error type', async () => {
+describe('candidates', () => {
+  it('are the nearest by each vector, as a comparison with every one finds them, with and without an error type', async () => {
     const stored = Array.from({ length: 300 }, (_, i) => ({
       record: sampleRecord({
         session_id: `run-${i}`,
@@ -110,24 +118,31 @@ describe('search', () => {
       a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
     for (const errorType of [null, ' keyerror: other words']) {
       for (let seed = 1000; seed < 1010; seed += 1) {
-        const query = seededVector(seed, dimensions)
+        const queries = [seededVector(seed, dimensions), seededVector(seed + 100, dimensions)]
+        const cosine = (own: Float32Array) => Math.max(...queries.map((query) => dot(query, own)))
         const expected = stored
           .filter(({ record }) => errorType === null || record.error_type.startsWith('KeyError'))
           .map((each) => ({
             id: each.record.memory_id,
-            cosine: Math.max(dot(query, each.vectors.symptom), dot(query, each.vectors.fix)),
+            symptom: cosine(each.vectors.symptom),
+            fix: cosine(each.vectors.fix),
           }))
-          .sort((a, b) => b.cosine - a.cosine)
-          .slice(0, 10)
-        const found = await backend.search(query, { errorType, limit: 10 })
-        expect(found.map(({ record }) => record.memory_id)).toEqual(expected.map(({ id }) => id))
-        for (const [i, { cosine }] of found.entries()) {
-          expect(cosine).toBeCloseTo(expected[i]?.cosine ?? Number.NaN, 5)
+        const best = (by: 'symptom' | 'fix') => expected.sort((a, b) => b[by] - a[by]).slice(0, 10)
+        const wanted = new Map([...best('symptom'), ...best('fix')].map((each) => [each.id, each]))
+        const found = await near(axis(0), { vectors: queries, errorType })
+        expect(found.map(({ record }) => record.memory_id).sort()).toEqual(
+          [...wanted.keys()].sort(),
+        )
+        for (const candidate of found) {
+          const { symptom = Number.NaN, fix = Number.NaN } =
+            wanted.get(candidate.record.memory_id) ?? {}
+          expect(candidate.cosine.symptom).toBeCloseTo(symptom, 5)
+          expect(candidate.cosine.fix).toBeCloseTo(fix, 5)
         }
       }
     }
-    expect(await backend.countLive(null)).toBe(300)
-    expect(await backend.countLive('KEYERROR')).toBe(100)
+    expect(await backend.countLive(live)).toBe(300)
+    expect(await backend.countLive({ ...live, errorType: 'KEYERROR' })).toBe(100)
   })
 
   it.each([
@@ -136,19 +151,105 @@ describe('search', () => {
   ])('never finds a %s record, which get and list still show', async (_, changes) => {
     const record = sampleRecord(changes)
     await backend.upsert(record, vectors)
-    expect(await backend.search(axis(0), any)).toEqual([])
-    expect(await backend.search(axis(0), { ...any, errorType: 'AssertionError' })).toEqual([])
-    expect(await backend.countLive(null)).toBe(0)
+    expect(await near(axis(0))).toEqual([])
+    expect(await near(axis(0), { errorType: 'AssertionError' })).toEqual([])
+    expect(await backend.countLive(live)).toBe(0)
     expect(await backend.get(record.memory_id)).toEqual(record)
     expect((await backend.list(all)).total).toBe(1)
   })
 
-  it('counts what was shown and passes over ids that are gone', async () => {
+  it('counts on each counter by itself and passes over ids that are gone', async () => {
     const record = sampleRecord()
     await backend.upsert(record, vectors)
-    await backend.countShown([record.memory_id, 'no such id'])
-    await backend.countShown([record.memory_id])
-    expect(await backend.get(record.memory_id)).toEqual({ ...record, shown: 2 })
+    await backend.count([record.memory_id, 'no such id'], 'shown')
+    await backend.count([record.memory_id], 'shown')
+    await backend.count([record.memory_id], 'confirmed')
+    await backend.count([record.memory_id], 'unconfirmed')
+    const counted = { ...record, shown: 2, confirmed: 1, unconfirmed: 1 }
+    expect(await backend.get(record.memory_id)).toEqual(counted)
+  })
+
+  it('finds by a name in another spelling what no vector is near to', async () => {
+    const named = sampleRecord({
+      session_id: 'run-named',
+      symptom: 'lost in users.fetchUserById()',
+    })
+    await backend.upsert(named, { symptom: axis(6), fix: axis(7) })
+    for (let i = 0; i < 20; i += 1) {
+      await backend.upsert(sampleRecord({ session_id: `run-${i}` }), vectors)
+    }
+    const found = await near(axis(0), { text: 'in fetch_user_by_id: lost', limit: 3 })
+    const hit = found.find(({ record }) => record.memory_id === named.memory_id)
+    expect(hit?.lexical).toBeGreaterThan(0)
+    expect(hit?.cosine).toEqual({ symptom: 0, fix: 0 })
+    expect(found.filter(({ lexical }) => lexical === 0)).toHaveLength(3)
+    const words = { ...live, vectors: [axis(0)], limit: 3 }
+    expect(await backend.candidates({ ...words, text: '" OR * NEAR(' })).toHaveLength(3)
+  })
+
+  it('looks at one repository, one group, or what is not expired, and nowhere else', async () => {
+    const here = sampleRecord({ session_id: 'run-here' })
+    const there = sampleRecord({ session_id: 'run-there', repository_id: 'r2', group: 'team' })
+    const nowhere = sampleRecord({ session_id: 'run-nowhere', repository_id: null })
+    const old = sampleRecord({ session_id: 'run-old', timestamp: '2020-01-01T01:00:00+02:00' })
+    for (const record of [here, there, nowhere, old]) await backend.upsert(record, vectors)
+    const sessions = async (changes: Partial<LiveFilter>) => {
+      const found = await near(axis(0), { ...changes, text: 'list with spaces' })
+      expect(await backend.countLive({ ...live, ...changes })).toBe(found.length)
+      return found.map(({ record }) => record.session_id).sort()
+    }
+    expect(await sessions({ scope: { repository_id: 'repository-1' } })).toEqual([
+      'run-here',
+      'run-old',
+    ])
+    expect(await sessions({ scope: { group: 'team' } })).toEqual(['run-there'])
+    expect(await sessions({ scope: { repository_id: '' } })).toEqual([])
+    expect(await sessions({ scope: { group: '' } })).toEqual([])
+    expect(await sessions({ notBefore: '2019-12-31T23:00:00Z' })).toHaveLength(4)
+    expect(await sessions({ notBefore: '2019-12-31T23:00:01Z' })).not.toContain('run-old')
+    const both = { scope: { repository_id: 'repository-1' }, notBefore: '2021-01-01T00:00:00Z' }
+    expect(await sessions({ ...both, errorType: 'assertionerror' })).toEqual(['run-here'])
+  })
+})
+
+describe('setRevoked and supersede', () => {
+  const at = '2026-11-02T00:00:00Z'
+  const one = sampleRecord({ session_id: 'run-1' })
+  const two = sampleRecord({ session_id: 'run-1', fix_description: 'another' })
+  const other = sampleRecord({ session_id: 'run-2', repository_id: 'r2' })
+  const found = async () => (await near(axis(0))).map(({ record }) => record.memory_id).sort()
+  const ids = (...records: MemoryRecord[]) => records.map(({ memory_id }) => memory_id).sort()
+
+  beforeEach(async () => {
+    for (const record of [one, two, other]) await backend.upsert(record, vectors)
+  })
+
+  it.each([
+    ['one record', { memory_id: one.memory_id }, [two, other]],
+    ['a session', { session_id: 'run-1' }, [other]],
+    ['a repository', { repository_id: 'r2' }, [one, two]],
+    ['nothing that is there', { session_id: 'run-9' }, [one, two, other]],
+  ])('takes %s out of every search, and back', async (_, which, left) => {
+    expect(await backend.setRevoked(which, at)).toBe(3 - left.length)
+    expect(await backend.setRevoked(which, '2026-12-01T00:00:00Z')).toBe(0)
+    expect(await found()).toEqual(ids(...left))
+    expect(await backend.countLive(live)).toBe(left.length)
+    expect((await backend.get(one.memory_id))?.revoked_at).toBe(left.includes(one) ? null : at)
+    expect(await backend.setRevoked(which, null)).toBe(3 - left.length)
+    expect(await found()).toEqual(ids(one, two, other))
+  })
+
+  it('lets another record stand for some, until that is taken back', async () => {
+    const { memory_id: by } = other
+    expect(await backend.supersede([one.memory_id, two.memory_id, 'gone'], by)).toBe(2)
+    expect(await backend.supersede([one.memory_id], by)).toBe(0)
+    expect(await found()).toEqual([by])
+    expect((await backend.get(one.memory_id))?.superseded_by).toBe(by)
+    await backend.setRevoked({ session_id: 'run-1' }, at)
+    expect(await backend.supersede([one.memory_id, two.memory_id], null)).toBe(2)
+    expect(await found()).toEqual([by])
+    await backend.setRevoked({ session_id: 'run-1' }, null)
+    expect(await found()).toEqual(ids(one, two, other))
   })
 })
 
@@ -169,7 +270,8 @@ describe('list and delete', () => {
   it('scans every record once, in pages, whatever is stored and deleted meanwhile', async () => {
     const records = Array.from({ length: 5 }, (_, i) => sampleRecord({ session_id: `run-${i}` }))
     for (const record of records) await backend.upsert(record, vectors)
-    const first = await backend.scan(null, 2)
+    const first = await backend.scan(null, 2, { vectors: true })
+    expect(first.entries.map((entry) => entry.vectors)).toEqual([vectors, vectors])
     expect(first.entries.map(({ record }) => record)).toEqual(records.slice(0, 2))
     const [gone, updated] = records.slice(1, 3)
     await backend.delete(gone?.memory_id ?? '')
@@ -187,9 +289,9 @@ describe('list and delete', () => {
     expect(await backend.delete(record.memory_id)).toBe(true)
     expect(await backend.delete(record.memory_id)).toBe(false)
     expect(await backend.get(record.memory_id)).toBeNull()
-    expect(await backend.search(axis(0), any)).toEqual([])
+    expect(await near(axis(0))).toEqual([])
     await backend.close()
-    expect(rowCounts()).toEqual({ memories: 0, counters: 0, memory_vectors: 0, matches: 0 })
+    expect(rowCounts()).toEqual({ memories: 0, counters: 0, live_vectors: 0, matches: 0 })
   })
 })
 
@@ -199,7 +301,7 @@ it('keeps the words of live records alone in the text index', async () => {
   await backend.upsert({ ...record, symptom: 'the spaces of the list' }, vectors)
   await backend.close()
   expect(rowCounts('old')).toMatchObject({ matches: 0 })
-  expect(rowCounts('spaces')).toEqual({ memories: 1, counters: 1, memory_vectors: 1, matches: 1 })
+  expect(rowCounts('spaces')).toEqual({ memories: 1, counters: 1, live_vectors: 1, matches: 1 })
 })
 
 it('keeps the memory in a folder that nobody else may read', async () => {
@@ -214,7 +316,7 @@ function rowCounts(word = 'list') {
   const counts = {
     memories: count('memories'),
     counters: count('counters'),
-    memory_vectors: count('memory_vectors'),
+    live_vectors: count('live_vectors'),
     matches: count(`memory_text('${word}')`),
   }
   db.close()

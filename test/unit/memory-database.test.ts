@@ -6,10 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
+import { load as loadSqliteVec } from 'sqlite-vec'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { migrations } from '../../services/memory-store/sqlite/migrations.ts'
 import { openDatabase, requireSqlite } from '../../services/memory-store/sqlite/open-database.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
+import { vectorBytes } from '../../services/memory-store/sqlite/vector-bytes.ts'
 import { productRoot } from '../../shared/config.ts'
+import type { MemoryRecord } from '../../shared/contracts/record.ts'
 import { loadSigningKey } from '../../shared/keys/signing-key.ts'
 import { sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
 
@@ -48,7 +52,7 @@ describe('a file that cannot be used is refused and left as it was', () => {
     const db = openDatabase(file, 8)
     db.exec('PRAGMA user_version = 99')
     db.close()
-    expectRefusal(/has schema version 99 and this program knows up to 2: update the program/)
+    expectRefusal(/has schema version 99 and this program knows up to 3: update the program/)
   })
 
   it('a SQLite database of another program', () => {
@@ -87,31 +91,76 @@ describe('a file that cannot be used is refused and left as it was', () => {
   })
 })
 
+/** A database of schema `version` with these records, written as programs of that time did. */
+function oldDatabase(version: number, records: MemoryRecord[]): void {
+  const db = new DatabaseSync(file, { allowExtension: true })
+  loadSqliteVec(db)
+  for (const step of migrations.slice(0, version)) db.exec(step(8))
+  const insert = db.prepare(`
+    INSERT INTO memories
+      (memory_id, session_id, error_key, confirmed_ms, record, superseded_by, revoked_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`)
+  for (const [i, record] of records.entries()) {
+    const { shown, confirmed, unconfirmed, group, merged, scrubbed, ...rest } = record
+    const { superseded_by, revoked_at, ...stored } = rest
+    const identity = [record.memory_id, record.session_id, record.error_type.toLowerCase()] as const
+    const json = JSON.stringify(stored)
+    insert.run(...identity, Date.parse(record.timestamp), json, superseded_by, revoked_at)
+    db.prepare('INSERT INTO counters VALUES (?, ?)').run(i + 1, shown)
+    const vector = vectorBytes(seededVector(i, 8))
+    const live = revoked_at === null ? 1n : 0n
+    db.prepare(
+      'INSERT INTO memory_vectors (symptom, fix, error_key, live, id) VALUES (?, ?, ?, ?, ?)',
+    ).run(vector, vector, record.error_type.toLowerCase(), live, BigInt(i + 1))
+  }
+  db.exec(`PRAGMA application_id = 0x41734d65; PRAGMA user_version = ${version}`)
+  db.close()
+}
+
 it('makes records whose receipt has the first version unproved, and leaves others as they are', async () => {
   const odd = 'naïve — 修正\0 "quoted" \\ \n'
   const key = loadSigningKey(folder)
-  const old = sampleRecord({
-    session_id: 'run-old',
-    symptom_raw: odd,
-    receipt: sampleReceipt(key, { run_id: 'run-old' }),
-  })
+  const receipt = sampleReceipt(key, { run_id: 'run-old' })
+  const first = { ...receipt, body: { ...receipt.body, version: 1 } }
+  const old = sampleRecord({ session_id: 'run-old', symptom_raw: odd, receipt })
   const current = sampleRecord({ receipt: sampleReceipt(key) })
-  const vector = seededVector(1, 8)
-  const before = openSqliteBackend({ file, dimensions: 8 })
-  for (const record of [old, current]) {
-    await before.upsert(record, { symptom: vector, fix: vector })
-  }
-  await before.close()
-  const db = new DatabaseSync(file)
-  db.prepare(
-    `UPDATE memories SET record = json_set(record, '$.receipt.body.version', 1) WHERE session_id = 'run-old'`,
-  ).run()
-  db.exec('PRAGMA user_version = 1')
-  db.close()
+  oldDatabase(1, [Object.assign({ ...old }, { receipt: first }), current])
   const after = openSqliteBackend({ file, dimensions: 8 })
   expect(await after.get(old.memory_id)).toEqual({ ...old, receipt: null })
   expect(await after.get(current.memory_id)).toEqual(current)
   await after.close()
+})
+
+it('finds the records of the second schema by vector, word and repository, and counts on', async () => {
+  const plain = sampleRecord({ shown: 4 })
+  const named = sampleRecord({
+    session_id: 'run-2',
+    repository_id: 'repository-2',
+    symptom: 'lost in parseUserName',
+  })
+  const revoked = sampleRecord({ session_id: 'run-3', revoked_at: '2026-11-02T00:00:00Z' })
+  oldDatabase(2, [plain, named, revoked])
+  const db = new DatabaseSync(file)
+  db.exec("INSERT INTO memories VALUES (9, 'broken', 'run-9', 'key', 0, NULL, NULL, 'no JSON')")
+  db.close()
+  const after = openSqliteBackend({ file, dimensions: 8 })
+  try {
+    const query = { vectors: [seededVector(0, 8)], text: 'parse_user', limit: 5 }
+    const open = { errorType: null, scope: null, notBefore: null }
+    const found = await after.candidates({ ...query, ...open })
+    const byId = new Map(found.map((each) => [each.record.memory_id, each]))
+    expect(byId.get(plain.memory_id)).toMatchObject({ record: plain, lexical: 0 })
+    expect(byId.get(plain.memory_id)?.cosine.symptom).toBeCloseTo(1)
+    expect(byId.get(named.memory_id)?.lexical).toBeGreaterThan(0)
+    expect(byId.size).toBe(2)
+    const scope = { repository_id: 'repository-2' }
+    const inRepository = await after.candidates({ ...query, ...open, scope })
+    expect(inRepository.map(({ record }) => record)).toEqual([named])
+    await after.count([plain.memory_id], 'confirmed')
+    expect(await after.get(plain.memory_id)).toEqual({ ...plain, confirmed: 1 })
+  } finally {
+    await after.close()
+  }
 })
 
 it('refuses a SQLite that is too old for a safe log', () => {

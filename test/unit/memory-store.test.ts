@@ -71,7 +71,12 @@ describe('store', () => {
       timestamp: payload.confirmed_at,
       session_id: 'run-1',
       receipt: payload.receipt,
+      group: null,
+      merged: [],
+      scrubbed: [],
       shown: 0,
+      confirmed: 0,
+      unconfirmed: 0,
       superseded_by: null,
       revoked_at: null,
     })
@@ -303,7 +308,7 @@ describe('search', () => {
 
   it('answers nothing below the floor', async () => {
     await store(samplePayload(key, 'run-1'), embedded(at(RELEVANCE_FLOOR - 0.01), at(0)))
-    expect(await search()).toEqual({ matches: [], searched: 1 })
+    expect(await search()).toEqual({ matches: [], error_type_filter: 'none', searched: 1 })
     await store(samplePayload(key, 'run-2'), embedded(at(RELEVANCE_FLOOR + 0.01), at(0)))
     expect((await search()).matches).toMatchObject([{ session_id: 'run-2' }])
   })

@@ -5,6 +5,7 @@
 export const migrations: readonly ((dimensions: number) => string)[] = [
   firstTables,
   dropFirstReceipts,
+  splitWordsAndScopes,
 ]
 
 /**
@@ -59,5 +60,51 @@ function dropFirstReceipts(): string {
   return `
     UPDATE memories SET record = json_set(record, '$.receipt', NULL)
       WHERE json_extract(record, '$.receipt.body.version') = 1;
+  `
+}
+
+/**
+ * Words are indexed by `index_terms` (retrieval/terms.ts), and what a search may be limited to
+ * stands beside the vectors, because vec0 filters by its own columns alone. A row that cannot be
+ * read keeps its place.
+ */
+function splitWordsAndScopes(dimensions: number): string {
+  const field = (name: string) => `CASE WHEN json_valid(record) THEN record ->> '$.${name}' END`
+  return `
+    ALTER TABLE memories ADD COLUMN repository_id TEXT;
+    ALTER TABLE memories ADD COLUMN group_name TEXT;
+    UPDATE memories SET repository_id = ${field('repository_id')};
+    CREATE INDEX memories_by_repository ON memories (repository_id);
+    CREATE INDEX memories_by_group ON memories (group_name);
+
+    ALTER TABLE counters ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE counters ADD COLUMN unconfirmed INTEGER NOT NULL DEFAULT 0;
+
+    DROP TABLE memory_text;
+    CREATE VIRTUAL TABLE memory_text USING fts5(
+      error_type, symptom, fix, content='', contentless_delete=1, tokenize="ascii tokenchars '_.$'"
+    );
+    CREATE VIRTUAL TABLE memory_terms USING fts5vocab(memory_text, row);
+    INSERT INTO memory_text (rowid, error_type, symptom, fix)
+      SELECT id, index_terms(${field('error_type')}), index_terms(${field('symptom')}),
+        index_terms(${field('fix_description')})
+      FROM memories;
+
+    CREATE VIRTUAL TABLE live_vectors USING vec0(
+      id INTEGER PRIMARY KEY,
+      symptom FLOAT[${dimensions}],
+      fix FLOAT[${dimensions}],
+      error_key TEXT,
+      live INTEGER,
+      repository TEXT,
+      group_name TEXT,
+      confirmed_ms INTEGER
+    );
+    INSERT INTO live_vectors
+        (id, symptom, fix, error_key, live, repository, group_name, confirmed_ms)
+      SELECT id, symptom, fix, memory_vectors.error_key, live,
+        coalesce('=' || repository_id, ''), '', confirmed_ms
+      FROM memory_vectors JOIN memories USING (id);
+    DROP TABLE memory_vectors;
   `
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import semver from 'semver'
 import { load as loadSqliteVec } from 'sqlite-vec'
 import { AstraError, errorText } from '../../../shared/errors.ts'
+import { termsOf } from '../retrieval/terms.ts'
 import { migrations } from './migrations.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -43,6 +44,7 @@ function open(file: string, dimensions: number): DatabaseSync {
   try {
     loadSqliteVec(db)
     db.enableLoadExtension(false)
+    db.function('index_terms', { deterministic: true }, indexedText)
     db.exec('PRAGMA synchronous = FULL')
     migrate(db, file, dimensions)
     db.exec('PRAGMA journal_mode = WAL')
@@ -52,6 +54,11 @@ function open(file: string, dimensions: number): DatabaseSync {
     db.close()
     throw error
   }
+}
+
+/** The text that the word index is given; empty for what is no text. */
+function indexedText(text: unknown): string {
+  return typeof text === 'string' ? termsOf(text).join(' ') : ''
 }
 
 export function requireSqlite(version: string): void {

@@ -1,16 +1,18 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { type MemoryRecord, memoryRecordSchema } from '../../../shared/contracts/record.ts'
-import type { ListPage, ScanPage } from '../backend.ts'
+import type { ListPage, RecordVectors, ScanPage } from '../backend.ts'
 import type { Statements } from './statements.ts'
+import { vectorOf } from './vector-bytes.ts'
 
 type Row = Record<string, SQLOutputValue>
 
 /** The record of a row; null without a row. Throws ZodError when the stored record is not one. */
 export function readRecord(row: Row | undefined): MemoryRecord | null {
   if (!row) return null
-  const { shown, superseded_by, revoked_at } = row
+  const { shown, confirmed, unconfirmed, superseded_by, revoked_at } = row
   const stored: object = JSON.parse(String(row.record))
-  return memoryRecordSchema.parse({ ...stored, shown, superseded_by, revoked_at })
+  const counters = { shown, confirmed, unconfirmed }
+  return memoryRecordSchema.parse({ ...stored, ...counters, superseded_by, revoked_at })
 }
 
 export function listRecords(
@@ -21,12 +23,17 @@ export function listRecords(
   const rows = all
     ? statements.list.all(limit, offset)
     : statements.listOfSession.all(session_id, limit, offset)
-  const count = all ? statements.count.get() : statements.countOfSession.get(session_id)
+  const count = all ? statements.countAll.get() : statements.countOfSession.get(session_id)
   return { records: rows.flatMap((row) => readRecord(row) ?? []), total: Number(count?.n) }
 }
 
 /** In the order of insertion: what is stored meanwhile comes last. */
-export function scanRecords(statements: Statements, after: string | null, limit: number): ScanPage {
+export function scanRecords(
+  statements: Statements,
+  after: string | null,
+  limit: number,
+  withVectors: boolean,
+): ScanPage {
   const rows = statements.scan.all(BigInt(after ?? 0), limit)
   const last = rows.length < limit ? undefined : rows.at(-1)
   return {
@@ -34,9 +41,17 @@ export function scanRecords(statements: Statements, after: string | null, limit:
       memory_id: String(row.memory_id),
       session_id: String(row.session_id),
       record: readableRecord(row),
+      vectors: withVectors ? readVectors(statements, Number(row.id)) : null,
     })),
     next: last ? String(last.id) : null,
   }
+}
+
+/** Null when there is no row of that id. */
+export function readVectors(statements: Statements, id: number): RecordVectors | null {
+  const row = statements.vectorsOf.get(BigInt(id))
+  if (!(row?.symptom instanceof Uint8Array && row.fix instanceof Uint8Array)) return null
+  return { symptom: vectorOf(row.symptom), fix: vectorOf(row.fix) }
 }
 
 function readableRecord(row: Row): MemoryRecord | null {

@@ -1,13 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { MemoryBackend } from '../backend.ts'
-import { errorKey } from '../error-key.ts'
 import { requireUnitVector } from '../unit-vector.ts'
+import { createFinder } from './find-candidates.ts'
 import { openDatabase } from './open-database.ts'
 import { listRecords, readRecord, scanRecords } from './read-records.ts'
-import { searchNearest } from './search-nearest.ts'
 import { prepareStatements } from './statements.ts'
 import { inTransaction } from './transaction.ts'
-import { deleteRecord, upsertRecord } from './write-records.ts'
+import { deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
 
 /**
  * The embedded store: one SQLite file, searched exactly. Its calls block the process, which is why
@@ -17,6 +16,7 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
   const { file, dimensions } = options
   const db: DatabaseSync = openDatabase(file, dimensions)
   const statements = prepareStatements(db)
+  const finder = createFinder(db, statements)
 
   return {
     async upsert(record, vectors) {
@@ -24,21 +24,23 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
       requireUnitVector('fix', vectors.fix, dimensions)
       return upsertRecord(db, statements, record, vectors)
     },
-    async search(vector, { errorType, limit }) {
-      requireUnitVector('query', vector, dimensions)
-      return searchNearest(statements, vector, errorType, limit)
+    async candidates(query) {
+      for (const vector of query.vectors) requireUnitVector('query', vector, dimensions)
+      return finder.candidates(query)
     },
-    async countLive(errorType) {
-      const row =
-        errorType === null
-          ? statements.countLive.get()
-          : statements.countLiveOfType.get(errorKey(errorType))
-      return Number(row?.n)
+    async countLive(filter) {
+      return finder.countLive(filter)
     },
-    async countShown(memoryIds) {
+    async count(memoryIds, counter) {
       inTransaction(db, () => {
-        for (const memoryId of memoryIds) statements.countShown.run(memoryId)
+        for (const memoryId of memoryIds) statements.count[counter].run(memoryId)
       })
+    },
+    async setRevoked(which, at) {
+      return setRevoked(db, statements, which, at)
+    },
+    async supersede(memoryIds, by) {
+      return supersede(db, statements, memoryIds, by)
     },
     async get(memoryId) {
       return readRecord(statements.getByMemoryId.get(memoryId))
@@ -46,8 +48,8 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
     async list(page) {
       return listRecords(statements, page)
     },
-    async scan(after, limit) {
-      return scanRecords(statements, after, limit)
+    async scan(after, limit, { vectors } = { vectors: false }) {
+      return scanRecords(statements, after, limit, vectors)
     },
     async delete(memoryId) {
       return deleteRecord(db, statements, memoryId)

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Counter } from '../backend.ts'
 
 export type Statements = ReturnType<typeof prepareStatements>
 
-const LIVE = 'superseded_by IS NULL AND revoked_at IS NULL'
 const SELECT_RECORD = `
-  SELECT record, superseded_by, revoked_at, shown FROM memories JOIN counters USING (id)`
+  SELECT record, superseded_by, revoked_at, shown, confirmed, unconfirmed FROM memories JOIN counters USING (id)`
 
 /** Every statement of the store, prepared once. */
 export function prepareStatements(db: DatabaseSync) {
@@ -16,35 +16,48 @@ export function prepareStatements(db: DatabaseSync) {
 
     findId: db.prepare('SELECT id FROM memories WHERE memory_id = ?'),
     insertRecord: db.prepare(`
-      INSERT INTO memories
-        (memory_id, session_id, error_key, confirmed_ms, record, superseded_by, revoked_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`),
-    insertCounters: db.prepare('INSERT INTO counters (id, shown) VALUES (?, ?)'),
-    insertVectors: db.prepare(
-      'INSERT INTO memory_vectors (symptom, fix, error_key, live, id) VALUES (?, ?, ?, ?, ?)',
+      INSERT INTO memories (memory_id, session_id, superseded_by, revoked_at,
+        error_key, confirmed_ms, repository_id, group_name, record)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`),
+    insertCounters: db.prepare(
+      'INSERT INTO counters (id, shown, confirmed, unconfirmed) VALUES (?, ?, ?, ?)',
     ),
-    updateRecord: db.prepare(
-      'UPDATE memories SET error_key = ?, confirmed_ms = ?, record = ? WHERE id = ?',
-    ),
+    insertVectors: db.prepare(`
+      INSERT INTO live_vectors
+        (symptom, fix, error_key, confirmed_ms, repository, group_name, live, id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`),
+    updateRecord: db.prepare(`
+      UPDATE memories
+      SET error_key = ?, confirmed_ms = ?, repository_id = ?, group_name = ?, record = ?
+      WHERE id = ?`),
     // In place: delete and insert would let the file grow with every repeated store.
-    updateVectors: db.prepare(
-      'UPDATE memory_vectors SET symptom = ?, fix = ?, error_key = ? WHERE id = ?',
-    ),
-    writeText: db.prepare(
-      'INSERT OR REPLACE INTO memory_text (rowid, error_type, symptom, fix) VALUES (?, ?, ?, ?)',
-    ),
+    updateVectors: db.prepare(`
+      UPDATE live_vectors
+      SET symptom = ?, fix = ?, error_key = ?, confirmed_ms = ?, repository = ?, group_name = ?
+      WHERE id = ?`),
+    writeText: db.prepare(`
+      INSERT OR REPLACE INTO memory_text (rowid, error_type, symptom, fix)
+      VALUES (?, index_terms(?), index_terms(?), index_terms(?))`),
 
-    nearestSymptoms: nearest(db, 'symptom', ''),
-    nearestFixes: nearest(db, 'fix', ''),
-    nearestSymptomsOfType: nearest(db, 'symptom', 'AND error_key = ?'),
-    nearestFixesOfType: nearest(db, 'fix', 'AND error_key = ?'),
-    countLive: db.prepare(`SELECT count(*) AS n FROM memories WHERE ${LIVE}`),
-    countLiveOfType: db.prepare(
-      `SELECT count(*) AS n FROM memories WHERE ${LIVE} AND error_key = ?`,
-    ),
-    countShown: db.prepare(`
-      UPDATE counters SET shown = shown + 1
-      WHERE id = (SELECT id FROM memories WHERE memory_id = ?)`),
+    vectorsOf: db.prepare('SELECT symptom, fix FROM live_vectors WHERE id = ?'),
+    documentsWith: db.prepare('SELECT doc FROM memory_terms WHERE term = ?'),
+    count: {
+      shown: addOne(db, 'shown'),
+      confirmed: addOne(db, 'confirmed'),
+      unconfirmed: addOne(db, 'unconfirmed'),
+    },
+    setRevoked: {
+      memory_id: setRevoked(db, 'memory_id'),
+      session_id: setRevoked(db, 'session_id'),
+      repository_id: setRevoked(db, 'repository_id'),
+    },
+    supersede: db.prepare(`
+      UPDATE memories SET superseded_by = :by
+      WHERE memory_id = :memory_id AND superseded_by IS NOT :by RETURNING id`),
+    refreshLive: db.prepare(`
+      UPDATE live_vectors
+      SET live = (SELECT superseded_by IS NULL AND revoked_at IS NULL FROM memories WHERE id = :id)
+      WHERE id = :id`),
 
     getById: db.prepare(`${SELECT_RECORD} WHERE id = ?`),
     getByMemoryId: db.prepare(`${SELECT_RECORD} WHERE memory_id = ?`),
@@ -53,19 +66,26 @@ export function prepareStatements(db: DatabaseSync) {
       ${SELECT_RECORD} WHERE session_id = ?
       ORDER BY confirmed_ms DESC, id DESC LIMIT ? OFFSET ?`),
     scan: db.prepare(`
-      SELECT id, memory_id, session_id, record, superseded_by, revoked_at, shown
+      SELECT id, memory_id, session_id, record, superseded_by, revoked_at,
+        shown, confirmed, unconfirmed
       FROM memories LEFT JOIN counters USING (id) WHERE id > ? ORDER BY id LIMIT ?`),
-    count: db.prepare('SELECT count(*) AS n FROM memories'),
+    countAll: db.prepare('SELECT count(*) AS n FROM memories'),
     countOfSession: db.prepare('SELECT count(*) AS n FROM memories WHERE session_id = ?'),
 
     deleteRecord: db.prepare('DELETE FROM memories WHERE id = ?'),
-    deleteVectors: db.prepare('DELETE FROM memory_vectors WHERE id = ?'),
+    deleteVectors: db.prepare('DELETE FROM live_vectors WHERE id = ?'),
     deleteText: db.prepare('DELETE FROM memory_text WHERE rowid = ?'),
   }
 }
 
-function nearest(db: DatabaseSync, column: 'symptom' | 'fix', filter: string) {
+function addOne(db: DatabaseSync, counter: Counter) {
   return db.prepare(`
-    SELECT id, distance FROM memory_vectors
-    WHERE ${column} MATCH ? AND k = ? AND live = 1 ${filter}`)
+    UPDATE counters SET ${counter} = ${counter} + 1
+    WHERE id = (SELECT id FROM memories WHERE memory_id = ?)`)
+}
+
+function setRevoked(db: DatabaseSync, column: 'memory_id' | 'session_id' | 'repository_id') {
+  return db.prepare(`
+    UPDATE memories SET revoked_at = :at
+    WHERE ${column} = :value AND (revoked_at IS NULL) = (:at IS NOT NULL) RETURNING id`)
 }

@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { MemoryRecord } from '../../../shared/contracts/record.ts'
-import { type RecordVectors, receiptId, type UpsertOutcome } from '../backend.ts'
+import { type RecordVectors, type Revocable, receiptId, type UpsertOutcome } from '../backend.ts'
 import { errorKey } from '../error-key.ts'
 import type { Statements } from './statements.ts'
 import { inTransaction } from './transaction.ts'
@@ -44,6 +44,43 @@ function claimReceipt(statements: Statements, record: MemoryRecord): string {
   return String(statements.receiptOwner.get(id)?.memory_id)
 }
 
+/** Sets and takes back revocations; a record that is so already is not changed. */
+export function setRevoked(
+  db: DatabaseSync,
+  statements: Statements,
+  which: Revocable,
+  at: string | null,
+): number {
+  return inTransaction(db, () => {
+    const rows = Object.entries(which).flatMap(([column, value]) =>
+      statements.setRevoked[revocableColumn(column)].all({ at, value }),
+    )
+    return refreshLive(statements, rows)
+  })
+}
+
+function revocableColumn(name: string): 'memory_id' | 'session_id' | 'repository_id' {
+  if (name === 'memory_id' || name === 'session_id' || name === 'repository_id') return name
+  throw new TypeError(`records are not revoked by ${name}`)
+}
+
+export function supersede(
+  db: DatabaseSync,
+  statements: Statements,
+  memoryIds: readonly string[],
+  by: string | null,
+): number {
+  return inTransaction(db, () => {
+    const rows = memoryIds.flatMap((memory_id) => statements.supersede.all({ memory_id, by }))
+    return refreshLive(statements, rows)
+  })
+}
+
+function refreshLive(statements: Statements, rows: Record<string, SQLOutputValue>[]): number {
+  for (const { id } of rows) statements.refreshLive.run({ id: BigInt(Number(id)) })
+  return rows.length
+}
+
 // Ids and flags are bigint: node:sqlite binds a number as a float, which vec0 refuses.
 
 function insertRecord(
@@ -51,21 +88,18 @@ function insertRecord(
   record: MemoryRecord,
   vectors: RecordVectors,
 ): bigint {
-  const key = errorKey(record.error_type)
+  const { memory_id, session_id, superseded_by, revoked_at, shown, confirmed, unconfirmed } = record
   const row = statements.insertRecord.get(
-    record.memory_id,
-    record.session_id,
-    key,
-    Date.parse(record.timestamp),
-    storedJson(record),
-    record.superseded_by,
-    record.revoked_at,
+    memory_id,
+    session_id,
+    superseded_by,
+    revoked_at,
+    ...recordColumns(record),
   )
   const id = BigInt(Number(row?.id))
-  const live = record.superseded_by === null && record.revoked_at === null ? 1n : 0n
-  statements.insertCounters.run(id, record.shown)
-  const { symptom, fix } = vectors
-  statements.insertVectors.run(vectorBytes(symptom), vectorBytes(fix), key, live, id)
+  const live = superseded_by === null && revoked_at === null ? 1n : 0n
+  statements.insertCounters.run(id, shown, confirmed, unconfirmed)
+  statements.insertVectors.run(...vectorColumns(record, vectors), live, id)
   return id
 }
 
@@ -75,14 +109,47 @@ function updateRecord(
   record: MemoryRecord,
   vectors: RecordVectors,
 ): bigint {
-  const key = errorKey(record.error_type)
-  statements.updateRecord.run(key, Date.parse(record.timestamp), storedJson(record), id)
-  statements.updateVectors.run(vectorBytes(vectors.symptom), vectorBytes(vectors.fix), key, id)
+  statements.updateRecord.run(...recordColumns(record), id)
+  statements.updateVectors.run(...vectorColumns(record, vectors), id)
   return id
+}
+
+function recordColumns(record: MemoryRecord) {
+  const { error_type, timestamp, repository_id, group } = record
+  return [
+    errorKey(error_type),
+    Date.parse(timestamp),
+    repository_id,
+    group,
+    storedJson(record),
+  ] as const
+}
+
+function vectorColumns(record: MemoryRecord, { symptom, fix }: RecordVectors) {
+  return [
+    vectorBytes(symptom),
+    vectorBytes(fix),
+    errorKey(record.error_type),
+    BigInt(Date.parse(record.timestamp)),
+    scopeKey(record.repository_id),
+    scopeKey(record.group),
+  ] as const
+}
+
+/** vec0 has no null: no scope is the empty text, which no name gives. */
+export function scopeKey(name: string | null): string {
+  return name === null ? '' : `=${name}`
 }
 
 /** Without the fields that have columns of their own, because they change later. */
 function storedJson(record: MemoryRecord): string {
-  const { shown: _shown, superseded_by: _successor, revoked_at: _revoked, ...stored } = record
+  const {
+    shown: _shown,
+    confirmed: _confirmed,
+    unconfirmed: _unconfirmed,
+    superseded_by: _successor,
+    revoked_at: _revoked,
+    ...stored
+  } = record
   return JSON.stringify(stored)
 }
