@@ -73,12 +73,17 @@ export type MemoryBackend = {
   candidates(query: CandidateQuery): Promise<Candidate[]>
   /** How many records `candidates` could choose from. */
   countLive(filter: LiveFilter): Promise<number>
-  /** Adds one to a counter of each record; unknown ids are passed over. */
-  count(memoryIds: readonly string[], counter: Counter): Promise<void>
+  /**
+   * Adds one to a counter of each record; unknown ids are passed over. With a key a record is counted
+   * once for that key, on whichever counter came first, however often this is repeated.
+   */
+  count(memoryIds: readonly string[], counter: Counter, onceForKey?: string): Promise<void>
   /** Revokes what is not revoked yet, or with null brings back what is; says how many changed. */
   setRevoked(which: Revocable, at: string | null): Promise<number>
   /** Names the record that stands for these from now on, or none again; says how many changed. */
   supersede(memoryIds: readonly string[], by: string | null): Promise<number>
+  /** Ids of the records that this one stands for, whether it is there itself or not. */
+  supersededBy(memoryId: string): Promise<string[]>
   get(memoryId: string): Promise<MemoryRecord | null>
   /** Newest first by the time of confirmation, with the number of all that fit `session_id`. */
   list(page: ListPage): Promise<{ records: MemoryRecord[]; total: number }>

@@ -6,6 +6,7 @@ export const migrations: readonly ((dimensions: number) => string)[] = [
   firstTables,
   dropFirstReceipts,
   splitWordsAndScopes,
+  rememberWhatWasCounted,
 ]
 
 /**
@@ -106,5 +107,17 @@ function splitWordsAndScopes(dimensions: number): string {
         coalesce('=' || repository_id, ''), '', confirmed_ms
       FROM memory_vectors JOIN memories USING (id);
     DROP TABLE memory_vectors;
+  `
+}
+
+/** A run's outcome counts once for each record, also when its job is repeated. */
+function rememberWhatWasCounted(): string {
+  return `
+    CREATE TABLE counted (
+      id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+      key TEXT NOT NULL,
+      PRIMARY KEY (id, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
   `
 }

@@ -5,8 +5,7 @@ import { createFinder } from './find-candidates.ts'
 import { openDatabase } from './open-database.ts'
 import { listRecords, readRecord, scanRecords } from './read-records.ts'
 import { prepareStatements } from './statements.ts'
-import { inTransaction } from './transaction.ts'
-import { deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
+import { countRecords, deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
 
 /**
  * The embedded store: one SQLite file, searched exactly. Its calls block the process, which is why
@@ -31,16 +30,17 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
     async countLive(filter) {
       return finder.countLive(filter)
     },
-    async count(memoryIds, counter) {
-      inTransaction(db, () => {
-        for (const memoryId of memoryIds) statements.count[counter].run(memoryId)
-      })
+    async count(memoryIds, counter, onceForKey) {
+      countRecords(db, statements, { memoryIds, counter, onceForKey })
     },
     async setRevoked(which, at) {
       return setRevoked(db, statements, which, at)
     },
     async supersede(memoryIds, by) {
       return supersede(db, statements, memoryIds, by)
+    },
+    async supersededBy(memoryId) {
+      return statements.supersededBy.all(memoryId).map(({ memory_id }) => String(memory_id))
     },
     async get(memoryId) {
       return readRecord(statements.getByMemoryId.get(memoryId))

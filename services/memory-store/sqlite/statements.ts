@@ -46,6 +46,9 @@ export function prepareStatements(db: DatabaseSync) {
       confirmed: addOne(db, 'confirmed'),
       unconfirmed: addOne(db, 'unconfirmed'),
     },
+    claimCount: db.prepare(`
+      INSERT INTO counted (id, key) SELECT id, :key FROM memories WHERE memory_id = :memory_id
+      ON CONFLICT DO NOTHING`),
     setRevoked: {
       memory_id: setRevoked(db, 'memory_id'),
       session_id: setRevoked(db, 'session_id'),
@@ -54,6 +57,7 @@ export function prepareStatements(db: DatabaseSync) {
     supersede: db.prepare(`
       UPDATE memories SET superseded_by = :by
       WHERE memory_id = :memory_id AND superseded_by IS NOT :by RETURNING id`),
+    supersededBy: db.prepare('SELECT memory_id FROM memories WHERE superseded_by = ? ORDER BY id'),
     refreshLive: db.prepare(`
       UPDATE live_vectors
       SET live = (SELECT superseded_by IS NULL AND revoked_at IS NULL FROM memories WHERE id = :id)

@@ -1,6 +1,12 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { MemoryRecord } from '../../../shared/contracts/record.ts'
-import { type RecordVectors, type Revocable, receiptId, type UpsertOutcome } from '../backend.ts'
+import {
+  type Counter,
+  type RecordVectors,
+  type Revocable,
+  receiptId,
+  type UpsertOutcome,
+} from '../backend.ts'
 import { errorKey } from '../error-key.ts'
 import type { Statements } from './statements.ts'
 import { inTransaction } from './transaction.ts'
@@ -73,6 +79,21 @@ export function supersede(
   return inTransaction(db, () => {
     const rows = memoryIds.flatMap((memory_id) => statements.supersede.all({ memory_id, by }))
     return refreshLive(statements, rows)
+  })
+}
+
+/** A count and the key that it is counted once for are written together or not at all. */
+export function countRecords(
+  db: DatabaseSync,
+  statements: Statements,
+  which: { memoryIds: readonly string[]; counter: Counter; onceForKey: string | undefined },
+): void {
+  const { memoryIds, counter, onceForKey: key } = which
+  inTransaction(db, () => {
+    for (const memory_id of memoryIds) {
+      if (key !== undefined && statements.claimCount.run({ memory_id, key }).changes === 0) continue
+      statements.count[counter].run(memory_id)
+    }
   })
 }
 
