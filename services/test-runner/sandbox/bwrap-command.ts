@@ -1,5 +1,6 @@
 import type { Env } from '../toolchains/toolchain.ts'
 import type { Mount } from './sandbox.ts'
+import { STAGED_AT, type Stage, stagedAt } from './stage.ts'
 import { systemMounts } from './system-mounts.ts'
 
 export type BwrapRequest = {
@@ -18,8 +19,8 @@ export type BwrapRequest = {
   cgroup: string | null
   /** A file with the filter of system calls. */
   callFilter: string
-  /** A folder of `makeStage` for the copy and the mounts; null when nothing has to be staged. */
-  stage: string | null
+  /** Of the copy and the mounts; null where there is no other uid. */
+  stage: Stage | null
 }
 
 const OPEN_FILES = 4096
@@ -31,18 +32,15 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
  * tests' environment comes last: a PATH of theirs must not choose the programs that limit them.
  */
 const FILL = `
-cp -a "$1/." . && mkdir -p "$2" || exit 125
-limit=$3
-shift 3
+cp -a "$1/." . || exit 125
+limit=$2
+shift 2
 exec prlimit --nproc="$limit" -- env -i "$@"`
 
 /** What a command that could not be started says begins so. */
 export const STARTER = 'astra-tests'
 /** A program with a = in its path would be one more variable to env. */
 const COMMAND = ['/bin/sh', '-c', 'exec "$@"', STARTER]
-
-/** A folder that every uid can reach. What is in it on this machine is not needed any more. */
-const STAGE_AT = '/tmp'
 
 /**
  * Runs as root in a mount namespace of its own: puts what the tests may see where another uid can
@@ -51,19 +49,18 @@ const STAGE_AT = '/tmp'
 const STAGE = `
 set -e
 cgroup=$1
-stage=$2
+root=$2
 owner=$3
-shift 3
+copy=$4
+shift 4
 if [ -n "$cgroup" ]; then echo $$ > "$cgroup/cgroup.procs"; fi
-chown -hR "$owner" "$1"
-n=0
+chown -hR "$owner" "$copy"
 while [ "$1" != -- ]; do
-  mount --bind "$1" "$stage/$n"
-  n=$((n + 1))
-  shift
+  mount --bind "$1" "$2"
+  shift 2
 done
 shift
-mount --rbind "$stage" ${STAGE_AT}
+mount --rbind "$root" ${STAGED_AT}
 exec "$@"`
 
 /** The whole command line of a sandboxed command; its environment holds nothing but a PATH. */
@@ -71,18 +68,16 @@ export function bwrapCommand(request: BwrapRequest): [string, ...string[]] {
   const { uid, stage, cgroup } = request
   const start: [string, ...string[]] = [...DIES_WITH_PARENT, ...OPEN_FILTER, request.callFilter]
   if (uid === null || stage === null) return [...start, ...limited(request, request)]
-  const shown = [request.copy, ...request.mounts]
-  const staged = shown.map((mount, index) => ({ ...mount, source: `${STAGE_AT}/${index}` }))
-  const [copy, ...mounts] = staged
-  if (!copy) throw new Error('nothing to stage')
+  const seen = (mount: Mount) => ({ ...mount, source: stagedAt(stage, mount.source) })
+  const shown = { copy: seen(request.copy), mounts: request.mounts.map(seen) }
   const owner = `${uid}:${uid}`
-  const script = ['sh', '-c', STAGE, 'sh', cgroup ?? '', stage, owner]
-  const sources = shown.map((mount) => mount.source)
+  const script = ['sh', '-c', STAGE, 'sh', cgroup ?? '', stage.root, owner, request.copy.source]
+  const points = stage.outside.flatMap(({ source, point }) => [source, point])
   const drop = ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups']
   return [
     ...start,
     ...['unshare', '--mount', '--propagation', 'private', '--'],
-    ...[...script, ...sources, '--', ...drop, '--', ...limited(request, { copy, mounts })],
+    ...[...script, ...points, '--', ...drop, '--', ...limited(request, shown)],
   ]
 }
 
@@ -123,8 +118,9 @@ function profile(request: BwrapRequest, { copy, mounts }: Shown): string[] {
     ...systemMounts(),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...inOrder(folders).flatMap((place) => place.args),
+    ...['--dir', env.HOME ?? '/tmp'],
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', workspace, '--'],
-    ...['sh', '-c', FILL, 'sh', copy.target, env.HOME ?? '/tmp', `${processes}`],
+    ...['sh', '-c', FILL, 'sh', copy.target, `${processes}`],
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...COMMAND,
     ...argv,
