@@ -4,24 +4,12 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { load as loadSqliteVec } from 'sqlite-vec'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type {
-  CandidateQuery,
-  ListPage,
-  LiveFilter,
-  MemoryBackend,
-} from '../../services/memory-store/backend.ts'
+import type { MemoryBackend } from '../../services/memory-store/backend.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
-import type { MemoryRecord } from '../../shared/contracts/record.ts'
-import { loadSigningKey } from '../../shared/keys/signing-key.ts'
-import { sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
+import { axis, describeBackend, dimensions } from '../support/backend-suite.ts'
+import { sampleRecord } from '../support/memory.ts'
 
-const dimensions = 8
-const axis = (index: number) => Float32Array.from({ length: 8 }, (_, i) => (i === index ? 1 : 0))
 const vectors = { symptom: axis(0), fix: axis(1) }
-const all: ListPage = { limit: 10, offset: 0, session_id: null }
-const live: LiveFilter = { errorType: null, scope: null, notBefore: null }
-const near = (vector: Float32Array, changes: Partial<CandidateQuery> = {}) =>
-  backend.candidates({ ...live, vectors: [vector], text: '', limit: 10, ...changes })
 
 let home: string
 let file: string
@@ -38,261 +26,30 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-describe('upsert', () => {
-  it('keeps a whole record, with text of any kind', async () => {
-    const key = loadSigningKey(home)
-    const odd = 'naïve — 修正\0\u001b[31m "quoted" \\ \n\t'
-    const record = sampleRecord({ symptom_raw: odd, symptom: odd, receipt: sampleReceipt(key) })
-    await backend.upsert(record, vectors)
-    expect(await backend.get(record.memory_id)).toEqual(record)
-  })
-
-  it('updates a record that is there and keeps its counters, revocation and successor', async () => {
-    const first = sampleRecord({
-      shown: 3,
-      revoked_at: '2026-11-02T00:00:00Z',
-      superseded_by: sampleRecord({ session_id: 'run-2' }).memory_id,
-    })
-    await backend.upsert(first, vectors)
-    await backend.upsert(sampleRecord({ model: 'another', symptom: 'seen again' }), vectors)
-    expect(await backend.list(all)).toEqual({
-      records: [{ ...first, model: 'another', symptom: 'seen again' }],
-      total: 1,
-    })
-    expect(await near(axis(0))).toEqual([])
-  })
-
-  it('moves the vectors of a record that is there', async () => {
-    await backend.upsert(sampleRecord(), vectors)
-    await backend.upsert(sampleRecord(), { symptom: axis(2), fix: axis(3) })
-    const [found, ...others] = await near(axis(2))
-    expect(found?.cosine.symptom).toBeCloseTo(1)
-    expect(others).toEqual([])
-    expect((await near(axis(0)))[0]?.cosine.symptom).toBeCloseTo(0)
-  })
-
-  it('refuses a second record from one receipt, also after the first was deleted', async () => {
-    const receipt = sampleReceipt(loadSigningKey(home))
-    const first = sampleRecord({ receipt })
-    const second = sampleRecord({ receipt, fix_description: 'something else' })
-    const refused = { status: 'receipt_used', memory_id: first.memory_id }
-    expect(await backend.upsert(first, vectors)).toEqual({ status: 'stored' })
-    expect(await backend.upsert(first, vectors)).toEqual({ status: 'stored' })
-    expect(await backend.upsert(second, vectors)).toEqual(refused)
-    await backend.delete(first.memory_id)
-    expect(await backend.upsert(second, vectors)).toEqual(refused)
-    expect(await backend.list(all)).toEqual({ records: [], total: 0 })
-  })
-
-  it.each([
-    ['of another length', Float32Array.of(1, 0, 0), 'must have 8 values and has 3'],
-    ['of zeros', new Float32Array(8), 'must have length 1 and has 0'],
-    ['with a NaN', axis(0).fill(Number.NaN, 3, 4), 'must have length 1 and has NaN'],
-    ['that is not normalised', axis(0).fill(2), 'must have length 1'],
-  ])('refuses a vector %s and stores nothing', async (_, bad, message) => {
-    const stored = { symptom: axis(0), fix: bad }
-    await expect(backend.upsert(sampleRecord(), stored)).rejects.toThrow(
-      `the fix vector ${message}`,
-    )
-    await expect(near(bad)).rejects.toThrow(`the query vector ${message}`)
-    expect(await backend.list(all)).toEqual({ records: [], total: 0 })
-    expect(await near(axis(0))).toEqual([])
-  })
-})
-
-describe('candidates', () => {
-  it('are the nearest by each vector, as a comparison with every one finds them, with and without an error type', async () => {
-    const stored = Array.from({ length: 300 }, (_, i) => ({
-      record: sampleRecord({
-        session_id: `run-${i}`,
-        error_type: i % 3 === 0 ? 'KeyError: a name that is longer than twelve' : 'TypeError',
-      }),
-      vectors: {
-        symptom: seededVector(2 * i, dimensions),
-        fix: seededVector(2 * i + 1, dimensions),
+describe('the sqlite backend', () => {
+  const others: MemoryBackend[] = []
+  describeBackend(
+    async () => ({
+      backend,
+      async another() {
+        const other = openSqliteBackend({ file, dimensions })
+        others.push(other)
+        return other
       },
-    }))
-    for (const each of stored) await backend.upsert(each.record, each.vectors)
-
-    const dot = (a: Float32Array, b: Float32Array) =>
-      a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
-    for (const errorType of [null, ' keyerror: other words']) {
-      for (let seed = 1000; seed < 1010; seed += 1) {
-        const queries = [seededVector(seed, dimensions), seededVector(seed + 100, dimensions)]
-        const cosine = (own: Float32Array) => Math.max(...queries.map((query) => dot(query, own)))
-        const expected = stored
-          .filter(({ record }) => errorType === null || record.error_type.startsWith('KeyError'))
-          .map((each) => ({
-            id: each.record.memory_id,
-            symptom: cosine(each.vectors.symptom),
-            fix: cosine(each.vectors.fix),
-          }))
-        const best = (by: 'symptom' | 'fix') => expected.sort((a, b) => b[by] - a[by]).slice(0, 10)
-        const wanted = new Map([...best('symptom'), ...best('fix')].map((each) => [each.id, each]))
-        const found = await near(axis(0), { vectors: queries, errorType })
-        expect(found.map(({ record }) => record.memory_id).sort()).toEqual(
-          [...wanted.keys()].sort(),
-        )
-        for (const candidate of found) {
-          const { symptom = Number.NaN, fix = Number.NaN } =
-            wanted.get(candidate.record.memory_id) ?? {}
-          expect(candidate.cosine.symptom).toBeCloseTo(symptom, 5)
-          expect(candidate.cosine.fix).toBeCloseTo(fix, 5)
-        }
-      }
-    }
-    expect(await backend.countLive(live)).toBe(300)
-    expect(await backend.countLive({ ...live, errorType: 'KEYERROR' })).toBe(100)
-  })
-
-  it.each([
-    ['revoked', { revoked_at: '2026-11-02T00:00:00Z' }],
-    ['superseded', { superseded_by: sampleRecord({ session_id: 'run-2' }).memory_id }],
-  ])('never finds a %s record, which get and list still show', async (_, changes) => {
-    const record = sampleRecord(changes)
-    await backend.upsert(record, vectors)
-    expect(await near(axis(0))).toEqual([])
-    expect(await near(axis(0), { errorType: 'AssertionError' })).toEqual([])
-    expect(await backend.countLive(live)).toBe(0)
-    expect(await backend.get(record.memory_id)).toEqual(record)
-    expect((await backend.list(all)).total).toBe(1)
-  })
-
-  it('counts on each counter by itself and passes over ids that are gone', async () => {
-    const record = sampleRecord()
-    await backend.upsert(record, vectors)
-    await backend.count([record.memory_id, 'no such id'], 'shown')
-    await backend.count([record.memory_id], 'shown')
-    await backend.count([record.memory_id], 'confirmed')
-    await backend.count([record.memory_id], 'unconfirmed')
-    const counted = { ...record, shown: 2, confirmed: 1, unconfirmed: 1 }
-    expect(await backend.get(record.memory_id)).toEqual(counted)
-  })
-
-  it('finds by a name in another spelling what no vector is near to', async () => {
-    const named = sampleRecord({
-      session_id: 'run-named',
-      symptom: 'lost in users.fetchUserById()',
-    })
-    await backend.upsert(named, { symptom: axis(6), fix: axis(7) })
-    for (let i = 0; i < 20; i += 1) {
-      await backend.upsert(sampleRecord({ session_id: `run-${i}` }), vectors)
-    }
-    const found = await near(axis(0), { text: 'in fetch_user_by_id: lost', limit: 3 })
-    const hit = found.find(({ record }) => record.memory_id === named.memory_id)
-    expect(hit?.lexical).toBeGreaterThan(0)
-    expect(hit?.cosine).toEqual({ symptom: 0, fix: 0 })
-    expect(found.filter(({ lexical }) => lexical === 0)).toHaveLength(3)
-    const words = { ...live, vectors: [axis(0)], limit: 3 }
-    expect(await backend.candidates({ ...words, text: '" OR * NEAR(' })).toHaveLength(3)
-  })
-
-  it('looks at one repository, one group, or what is not expired, and nowhere else', async () => {
-    const here = sampleRecord({ session_id: 'run-here' })
-    const there = sampleRecord({ session_id: 'run-there', repository_id: 'r2', group: 'team' })
-    const nowhere = sampleRecord({ session_id: 'run-nowhere', repository_id: null })
-    const old = sampleRecord({ session_id: 'run-old', timestamp: '2020-01-01T01:00:00+02:00' })
-    for (const record of [here, there, nowhere, old]) await backend.upsert(record, vectors)
-    const sessions = async (changes: Partial<LiveFilter>) => {
-      const found = await near(axis(0), { ...changes, text: 'list with spaces' })
-      expect(await backend.countLive({ ...live, ...changes })).toBe(found.length)
-      return found.map(({ record }) => record.session_id).sort()
-    }
-    expect(await sessions({ scope: { repository_id: 'repository-1' } })).toEqual([
-      'run-here',
-      'run-old',
-    ])
-    expect(await sessions({ scope: { group: 'team' } })).toEqual(['run-there'])
-    expect(await sessions({ scope: { repository_id: '' } })).toEqual([])
-    expect(await sessions({ scope: { group: '' } })).toEqual([])
-    expect(await sessions({ notBefore: '2019-12-31T23:00:00Z' })).toHaveLength(4)
-    expect(await sessions({ notBefore: '2019-12-31T23:00:01Z' })).not.toContain('run-old')
-    const both = { scope: { repository_id: 'repository-1' }, notBefore: '2021-01-01T00:00:00Z' }
-    expect(await sessions({ ...both, errorType: 'assertionerror' })).toEqual(['run-here'])
-  })
+      async close() {
+        for (const other of others.splice(0)) await other.close()
+      },
+    }),
+    { countsOfTwo: true },
+  )
 })
 
-describe('setRevoked and supersede', () => {
-  const at = '2026-11-02T00:00:00Z'
-  const one = sampleRecord({ session_id: 'run-1' })
-  const two = sampleRecord({ session_id: 'run-1', fix_description: 'another' })
-  const other = sampleRecord({ session_id: 'run-2', repository_id: 'r2' })
-  const found = async () => (await near(axis(0))).map(({ record }) => record.memory_id).sort()
-  const ids = (...records: MemoryRecord[]) => records.map(({ memory_id }) => memory_id).sort()
-
-  beforeEach(async () => {
-    for (const record of [one, two, other]) await backend.upsert(record, vectors)
-  })
-
-  it.each([
-    ['one record', { memory_id: one.memory_id }, [two, other]],
-    ['a session', { session_id: 'run-1' }, [other]],
-    ['a repository', { repository_id: 'r2' }, [one, two]],
-    ['nothing that is there', { session_id: 'run-9' }, [one, two, other]],
-  ])('takes %s out of every search, and back', async (_, which, left) => {
-    expect(await backend.setRevoked(which, at)).toBe(3 - left.length)
-    expect(await backend.setRevoked(which, '2026-12-01T00:00:00Z')).toBe(0)
-    expect(await found()).toEqual(ids(...left))
-    expect(await backend.countLive(live)).toBe(left.length)
-    expect((await backend.get(one.memory_id))?.revoked_at).toBe(left.includes(one) ? null : at)
-    expect(await backend.setRevoked(which, null)).toBe(3 - left.length)
-    expect(await found()).toEqual(ids(one, two, other))
-  })
-
-  it('lets another record stand for some, until that is taken back', async () => {
-    const { memory_id: by } = other
-    expect(await backend.supersede([one.memory_id, two.memory_id, 'gone'], by)).toBe(2)
-    expect(await backend.supersede([one.memory_id], by)).toBe(0)
-    expect(await found()).toEqual([by])
-    expect((await backend.get(one.memory_id))?.superseded_by).toBe(by)
-    await backend.setRevoked({ session_id: 'run-1' }, at)
-    expect(await backend.supersede([one.memory_id, two.memory_id], null)).toBe(2)
-    expect(await found()).toEqual([by])
-    await backend.setRevoked({ session_id: 'run-1' }, null)
-    expect(await found()).toEqual(ids(one, two, other))
-  })
-})
-
-describe('list and delete', () => {
-  it('lists by the moment of confirmation across time zones, in pages, and by session', async () => {
-    const times = ['2026-11-01T10:00:00Z', '2026-11-01T10:30:00+02:00', '2026-11-01T09:00:00-05:00']
-    for (const [i, timestamp] of times.entries()) {
-      await backend.upsert(sampleRecord({ session_id: `run-${i}`, timestamp }), vectors)
-    }
-    const sessions = async (page: ListPage) =>
-      (await backend.list(page)).records.map(({ session_id }) => session_id)
-    expect(await sessions(all)).toEqual(['run-2', 'run-0', 'run-1'])
-    expect(await sessions({ ...all, limit: 1, offset: 1 })).toEqual(['run-0'])
-    const one = await backend.list({ limit: 10, offset: 0, session_id: 'run-1' })
-    expect([one.records.length, one.total]).toEqual([1, 1])
-  })
-
-  it('scans every record once, in pages, whatever is stored and deleted meanwhile', async () => {
-    const records = Array.from({ length: 5 }, (_, i) => sampleRecord({ session_id: `run-${i}` }))
-    for (const record of records) await backend.upsert(record, vectors)
-    const first = await backend.scan(null, 2, { vectors: true })
-    expect(first.entries.map((entry) => entry.vectors)).toEqual([vectors, vectors])
-    expect(first.entries.map(({ record }) => record)).toEqual(records.slice(0, 2))
-    const [gone, updated] = records.slice(1, 3)
-    await backend.delete(gone?.memory_id ?? '')
-    await backend.upsert({ ...sampleRecord(updated), model: 'another' }, vectors)
-    const second = await backend.scan(first.next, 2)
-    expect(second.entries.map(({ session_id }) => session_id)).toEqual(['run-2', 'run-3'])
-    const last = await backend.scan(second.next, 2)
-    expect(last).toMatchObject({ entries: [{ session_id: 'run-4' }], next: null })
-    expect(await backend.scan(null, 4)).toMatchObject({ next: expect.any(String) })
-  })
-
-  it('deletes a record from every index, once', async () => {
-    const record = sampleRecord()
-    await backend.upsert(record, vectors)
-    expect(await backend.delete(record.memory_id)).toBe(true)
-    expect(await backend.delete(record.memory_id)).toBe(false)
-    expect(await backend.get(record.memory_id)).toBeNull()
-    expect(await near(axis(0))).toEqual([])
-    await backend.close()
-    expect(rowCounts()).toEqual({ memories: 0, counters: 0, live_vectors: 0, matches: 0 })
-  })
+it('leaves nothing of a deleted record in any table', async () => {
+  const record = sampleRecord()
+  await backend.upsert(record, vectors)
+  await backend.delete(record.memory_id)
+  await backend.close()
+  expect(rowCounts()).toEqual({ memories: 0, counters: 0, live_vectors: 0, matches: 0 })
 })
 
 it('keeps the words of live records alone in the text index', async () => {

@@ -1,0 +1,36 @@
+import type { MemoryRecord } from '../../../shared/contracts/record.ts'
+import type { LiveFilter } from '../backend.ts'
+import { errorKey } from '../error-key.ts'
+
+export type Condition =
+  | { key: string; match: { value: string | boolean } }
+  | { key: string; range: { gte: number } }
+  | { has_id: string[] }
+
+export type PointFilter = { must: Condition[]; must_not?: Condition[] }
+
+export function has(key: string, value: string | boolean): Condition {
+  return { key, match: { value } }
+}
+
+/** The conditions of the server for what `isLive` says of records. */
+export function liveConditions({ errorType, scope, notBefore }: LiveFilter): Condition[] {
+  return [
+    has('revoked', false),
+    has('superseded', false),
+    ...(errorType === null ? [] : [has('error_key', errorKey(errorType))]),
+    ...Object.entries(scope ?? {}).map(([key, value]) => has(key, value)),
+    ...(notBefore === null ? [] : [{ key: 'confirmed_ms', range: { gte: Date.parse(notBefore) } }]),
+  ]
+}
+
+/** Whether a search with this filter may choose the record. */
+export function isLive(record: MemoryRecord, { errorType, scope, notBefore }: LiveFilter): boolean {
+  if (record.revoked_at !== null || record.superseded_by !== null) return false
+  if (errorType !== null && errorKey(record.error_type) !== errorKey(errorType)) return false
+  if (notBefore !== null && Date.parse(record.timestamp) < Date.parse(notBefore)) return false
+  if (scope === null) return true
+  return 'group' in scope
+    ? record.group === scope.group
+    : record.repository_id === scope.repository_id
+}
