@@ -63,7 +63,7 @@ function refusal(error: unknown, origin: string): MemoryDatabaseError {
   const status = statusOf(error)
   const data = error instanceof Error && 'data' in error ? error.data : undefined
   const said = JSON.stringify(data ?? errorText(error)).slice(0, 500)
-  const hint = status === 401 || status === 403 ? { hint: 'is QDRANT_API_KEY right?' } : {}
+  const hint = status === 401 || status === 403 ? { hint: 'is ASTRA_QDRANT_API_KEY right?' } : {}
   return new MemoryDatabaseError(`Qdrant at ${origin} refused with ${status}: ${said}`, {
     ...hint,
     cause: error,
