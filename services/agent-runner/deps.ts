@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/config.ts'
 import type { RunMode } from '../../shared/contracts/run.ts'
 import type { Producer } from '../../shared/queue/producer.ts'
+import type { Scrubber } from '../../shared/scrub/scrubber.ts'
 import type { Ledger, Ledgers, Limits } from './budget/ledger.ts'
 import type { ModelSettings } from './journal/entries.ts'
 import type { JournalStore } from './journal/journal-store.ts'
@@ -26,6 +27,8 @@ export type Deps = {
   config: Config
   journal: JournalStore
   producer: Producer
+  /** Takes secrets out of what goes to the memory. */
+  scrub: Scrubber
   /** Null when this mode cannot be used here: such runs were refused at their start. */
   model(mode: RunMode): ModelAccess | null
   /** Of both modes, also of one that cannot be used here (any more). */

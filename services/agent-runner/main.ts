@@ -2,6 +2,8 @@ import { connect, connectOrFail } from '../../shared/queue/connection.ts'
 import { consume } from '../../shared/queue/consumer.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
 import { requireSafeRedis } from '../../shared/queue/require-safe-redis.ts'
+import { secretsOf } from '../../shared/scrub/known-secrets.ts'
+import { createScrubber } from '../../shared/scrub/scrubber.ts'
 import { runService } from '../../shared/service.ts'
 import { createReconciler } from './budget/reconcile.ts'
 import type { Deps } from './deps.ts'
@@ -26,6 +28,7 @@ await runService('agent-runner', async ({ config, log }) => {
     config,
     journal,
     producer,
+    scrub: createScrubber(secretsOf(config)),
     model: modelAccess(config, ledgers),
     ledgers,
     reconcile: createReconciler({

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { DIMENSIONS } from '../../shared/contracts/vector.ts'
 import { connect } from '../../shared/queue/connection.ts'
 import { consume } from '../../shared/queue/consumer.ts'
+import { secretsOf } from '../../shared/scrub/known-secrets.ts'
+import { createScrubber } from '../../shared/scrub/scrubber.ts'
 import { runService } from '../../shared/service.ts'
 import { deleteMemory } from './delete-memory.ts'
 import { getMemory } from './get-memory.ts'
@@ -17,7 +19,7 @@ const CONCURRENCY = 8
 await runService('memory-store', async ({ config, log }) => {
   const file = join(config.home, 'memory', 'memory.db')
   const backend = openSqliteBackend({ file, dimensions: DIMENSIONS })
-  const deps = { backend, home: config.home }
+  const deps = { backend, home: config.home, scrub: createScrubber(secretsOf(config)) }
   const redis = connect(config.redis)
   const consumer = consume(
     'memory',

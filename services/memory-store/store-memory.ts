@@ -8,6 +8,8 @@ import { type MemoryRecord, memoryRecordSchema } from '../../shared/contracts/re
 import { crashPoint } from '../../shared/crash-point.ts'
 import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
+import { scrubStore, secretInReceipt } from '../../shared/scrub/scrub-store.ts'
+import type { Scrubber } from '../../shared/scrub/scrubber.ts'
 import type { MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { proofProblem } from './proof.ts'
@@ -19,11 +21,14 @@ import { proofProblem } from './proof.ts'
 export async function storeMemory(
   payload: StorePayload,
   context: Pick<JobContext, 'children'>,
-  { backend, home }: { backend: MemoryBackend; home: string },
+  { backend, home, scrub }: { backend: MemoryBackend; home: string; scrub: Scrubber },
 ): Promise<StoreResult> {
   const invalid = invalidText(payload)
   if (invalid) return refusal('memory_validation', invalid)
-  const record = recordOf(payload)
+  const secret = await secretInReceipt(payload.receipt, scrub)
+  if (secret) return refusal('secret_in_receipt', secret)
+  // Whoever sends has scrubbed already, or should have: what reaches the disk is decided here.
+  const record = recordOf(await scrubStore(payload, scrub))
   const unconfirmed = outcomeProblem(record, home)
   if (unconfirmed) return refusal('unconfirmed_outcome', unconfirmed)
 
@@ -69,7 +74,7 @@ function outcomeProblem(record: MemoryRecord, home: string): string | null {
 }
 
 function recordOf(payload: StorePayload): MemoryRecord {
-  const { claim, evidence, session_id, confirmed_at, receipt } = payload
+  const { claim, evidence, session_id, confirmed_at, receipt, scrubbed = [] } = payload
   return memoryRecordSchema.parse({
     memory_id: memoryIdOf({ session_id, ...claim }),
     ...claim,
@@ -79,7 +84,7 @@ function recordOf(payload: StorePayload): MemoryRecord {
     receipt,
     group: null,
     merged: [],
-    scrubbed: [],
+    scrubbed,
     shown: 0,
     confirmed: 0,
     unconfirmed: 0,

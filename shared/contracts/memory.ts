@@ -5,6 +5,7 @@ import {
   fixEvidenceSchema,
   memoryMatchSchema,
   memoryRecordSchema,
+  scrubbedSchema,
 } from './record.ts'
 
 /**
@@ -42,6 +43,8 @@ export const storePayloadSchema = z.strictObject({
   session_id: z.string(),
   confirmed_at: z.iso.datetime({ offset: true, error: 'must be ISO 8601 with a time zone' }),
   receipt: receiptSchema.nullable(),
+  /** What was taken out of these texts before they were sent; the store adds what it finds. */
+  scrubbed: z.array(scrubbedSchema).optional(),
 })
 export type StorePayload = z.infer<typeof storePayloadSchema>
 

@@ -29,6 +29,9 @@ export const fixEvidenceSchema = z.strictObject({
 })
 export type FixEvidence = z.infer<typeof fixEvidenceSchema>
 
+/** How many secrets a rule took out of a record's texts. */
+export const scrubbedSchema = z.strictObject({ rule: z.string(), count })
+
 /** One confirmed fix, as the store keeps it. `receipt: null` means unproved: labelled, never trusted. */
 export const memoryRecordSchema = z.strictObject({
   memory_id: z.uuid(),
@@ -42,7 +45,7 @@ export const memoryRecordSchema = z.strictObject({
   /** The near-duplicates that it stands for. */
   merged: z.array(z.uuid()).default([]),
   /** What was taken out of its texts before it was stored. */
-  scrubbed: z.array(z.strictObject({ rule: z.string(), count: z.number().int() })).default([]),
+  scrubbed: z.array(scrubbedSchema).default([]),
   /** How often it was shown, and how runs that were shown it ended: with a confirmed fix or not. */
   shown: count,
   confirmed: count.default(0),

@@ -15,18 +15,19 @@ import { DIMENSIONS, encodeVector } from '../../shared/contracts/vector.ts'
 import { loadSigningKey, rotateSigningKey, type SigningKey } from '../../shared/keys/signing-key.ts'
 import { removeTrustedKey, trustKey } from '../../shared/keys/trusted-keys.ts'
 import type { ChildOutcome, JobContext } from '../../shared/queue/consumer.ts'
+import { createScrubber, type Scrubber } from '../../shared/scrub/scrubber.ts'
 import { sampleEvidence, samplePayload, sampleReceipt } from '../support/memory.ts'
 
 let home: string
 let key: SigningKey
 let backend: MemoryBackend
-let deps: { backend: MemoryBackend; home: string }
+let deps: { backend: MemoryBackend; home: string; scrub: Scrubber }
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'astra-memory-'))
   key = loadSigningKey(home)
   backend = openSqliteBackend({ file: join(home, 'memory.db'), dimensions: DIMENSIONS })
-  deps = { backend, home }
+  deps = { backend, home, scrub: createScrubber([]) }
 })
 
 afterEach(async () => {

@@ -16,6 +16,7 @@ import {
   testEnvironment,
 } from '../tools/perform-call.ts'
 import { reviveDeliveries } from '../tools/revive-deliveries.ts'
+import { scrubbedSymptom } from '../tools/scrubbed-symptom.ts'
 import { concludeRun, publishRun } from './conclude-run.ts'
 import { noteCancel } from './note-cancel.ts'
 import { noteDeadline } from './note-deadline.ts'
@@ -59,9 +60,11 @@ async function perform(
       return beginOwn(deps, run, BASELINE, baselineWork(testEnvironment(run), BASELINE, command))
     }
     case 'prefetch': {
-      const query = observedSymptom(run.journal)?.normalised ?? ''
-      const search = { query, error_type: null, top_k: PREFETCH_TOP_K }
-      return beginOwn(deps, run, PREFETCH, searchWork(run.runId, PREFETCH, search, query))
+      const seen = observedSymptom(run.journal)
+      const { normalised: symptom } = await scrubbedSymptom(seen, deps.scrub)
+      const search = { query: symptom, error_type: null, top_k: PREFETCH_TOP_K }
+      const place = { runId: run.runId, key: PREFETCH, symptom }
+      return beginOwn(deps, run, PREFETCH, await searchWork(deps.scrub, place, search))
     }
     case 'verify': {
       const key = verifyKey(step.tree)

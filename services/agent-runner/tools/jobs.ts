@@ -2,6 +2,7 @@ import type { FlowJob } from 'bullmq'
 import { jobIdOf } from '../../../shared/contracts/ids.ts'
 import type { StorePayload } from '../../../shared/contracts/memory.ts'
 import { flowJob, type Producer } from '../../../shared/queue/producer.ts'
+import type { Scrubber } from '../../../shared/scrub/scrubber.ts'
 import { normaliseSymptom } from '../../../shared/symptom.ts'
 import type { Journal } from '../journal/journal.ts'
 
@@ -14,6 +15,9 @@ export type WorkRequest = {
   key: string
   work: FlowJob
 }
+
+/** The longest query that the store takes; a marker can be longer than what it stands for. */
+const MAX_QUERY = 20_000
 
 /** The job that brings the result for `key` into the run's inbox. */
 export const deliverJobId = (runId: string, key: string) => jobIdOf('deliver', runId, key)
@@ -33,16 +37,23 @@ async function inTurn(producer: Producer, { start }: Journal, work: FlowJob): Pr
   return { ...work, opts: { ...work.opts, priority: turn } }
 }
 
-/** `symptom`: what was observed of the run, normalised; the search takes the nearer of the two. */
-export function searchWork(
-  runId: string,
-  key: string,
-  search: { query: string; error_type: string | null; top_k: number },
-  symptom: string,
-): FlowJob {
-  const texts = new Set([normaliseSymptom(search.query), symptom].filter((text) => text.trim()))
+type Search = { query: string; error_type: string | null; top_k: number }
+
+/**
+ * `symptom`: what was observed of the run, normalised and scrubbed; the search takes the nearer of
+ * the two. The model's words are scrubbed here.
+ */
+export async function searchWork(
+  scrub: Scrubber,
+  { runId, key, symptom }: { runId: string; key: string; symptom: string },
+  search: Search,
+): Promise<FlowJob> {
+  const query = (await scrub(search.query)).text.slice(0, MAX_QUERY)
+  const error_type = search.error_type && (await scrub(search.error_type)).text
+  const texts = new Set([normaliseSymptom(query), symptom].filter((text) => text.trim()))
   const embed = embedWork(runId, key, [...texts])
-  return flowJob('memory', 'search', search, jobIdOf('search', runId, key), [embed])
+  const question = { ...search, query, error_type, symptom }
+  return flowJob('memory', 'search', question, jobIdOf('search', runId, key), [embed])
 }
 
 export function storeWork(runId: string, key: string, payload: StorePayload): FlowJob {

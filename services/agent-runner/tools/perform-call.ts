@@ -1,13 +1,11 @@
 import type { FlowJob } from 'bullmq'
-import type { FixClaim } from '../../../shared/contracts/record.ts'
 import { crashPoint } from '../../../shared/crash-point.ts'
 import { type RunFiles, savePatch } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
 import { PathRefused } from '../files/confined.ts'
-import { describePatch } from '../files/patch-view.ts'
 import { listTree, searchTree } from '../files/search-tree.ts'
 import { openTree } from '../files/tree.ts'
-import { currentVerification, type PlacedCall, treeVersion } from '../journal/conversation.ts'
+import { type PlacedCall, treeVersion } from '../journal/conversation.ts'
 import { gateProblem } from '../journal/gates.ts'
 import { callKey, type Journal } from '../journal/journal.ts'
 import { observedSymptom } from '../journal/run-view.ts'
@@ -16,12 +14,11 @@ import { applyEdit } from './apply-edit.ts'
 import { type ParsedCall, parseCall } from './arguments.ts'
 import { dispatch, searchWork, storeWork, testsWork } from './jobs.ts'
 import { errorOutput } from './outputs.ts'
+import { scrubbedSymptom } from './scrubbed-symptom.ts'
+import { prepareStore } from './store-payload.ts'
 
 export type Run = { runId: string; files: RunFiles; journal: Journal }
 type ValidCall = Extract<ParsedCall, { ok: true }>
-
-/** The longest diff that goes into a record. */
-const MAX_STORED_DIFF = 60_000
 
 /**
  * Does what one call asks for, or answers it with why not. File tools answer at once; searches,
@@ -95,7 +92,8 @@ async function answer(deps: Deps, run: Run, call: PlacedCall, output: string): P
 async function begin(deps: Deps, run: Run, call: PlacedCall, parsed: ValidCall): Promise<void> {
   const key = callKey(call.call_id)
   const patch = parsed.name === 'run_tests' ? await savedPatch(run) : null
-  const work = await workOf(run, key, parsed, patch)
+  const work = await workOf(deps, run, key, parsed, patch)
+  if ('refused' in work) return answer(deps, run, call, work.refused)
   await dispatch(deps.producer, { run, key, work })
   crashPoint('agent.flow-added')
   const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch }
@@ -106,22 +104,28 @@ async function begin(deps: Deps, run: Run, call: PlacedCall, parsed: ValidCall):
   crashPoint('agent.job-journalled')
 }
 
+/** The job that a call asks for, or the output that says why there is none. */
 async function workOf(
+  { scrub }: Deps,
   run: Run,
   key: string,
   parsed: ValidCall,
   patch: string | null,
-): Promise<FlowJob> {
+): Promise<FlowJob | { refused: string }> {
   switch (parsed.name) {
     case 'search_codebase_memory': {
       const { query, error_type, top_k } = parsed.args
-      const symptom = observedSymptom(run.journal)?.normalised ?? ''
-      return searchWork(run.runId, key, { query, error_type, top_k }, symptom)
+      const { normalised } = await scrubbedSymptom(observedSymptom(run.journal), scrub)
+      const place = { runId: run.runId, key, symptom: normalised }
+      return searchWork(scrub, place, { query, error_type, top_k })
     }
     case 'run_tests':
       return testsWork(testEnvironment(run), key, 'run', { command: parsed.args.command, patch })
-    case 'store_fix_memory':
-      return storeWork(run.runId, key, await storePayload(run, parsed.args))
+    case 'store_fix_memory': {
+      const prepared = await prepareStore(scrub, run, parsed.args)
+      if (!prepared.ok) return { refused: errorOutput(prepared.code, prepared.message) }
+      return storeWork(run.runId, key, prepared.payload)
+    }
     default:
       throw new Error(`${parsed.name} is no job`)
   }
@@ -135,31 +139,6 @@ export function testEnvironment(run: Run) {
 export async function savedPatch(run: Run): Promise<string | null> {
   const patch = await (await openTree(run.files, run.journal)).patch()
   return patch.files.length === 0 ? null : savePatch(run.files, patch)
-}
-
-async function storePayload(run: Run, claim: FixClaim) {
-  const { journal, files, runId } = run
-  const symptom = observedSymptom(journal)
-  const verification = currentVerification(journal)
-  const receipt = verification?.confirmed ? verification.receipt : null
-  const tree = await openTree(files, journal)
-  const { diff } = await describePatch(files, await tree.patch())
-  return {
-    claim,
-    evidence: {
-      symptom_raw: symptom?.raw.slice(0, 16_000) ?? '',
-      symptom: symptom?.normalised.slice(0, 16_000) ?? '',
-      diff: diff?.slice(0, MAX_STORED_DIFF) ?? '',
-      language: symptom?.language ?? null,
-      framework: redBaseline(journal).runner,
-      repository_id: journal.start?.request.repository_id ?? null,
-      failing_tests: receipt?.body.targets ?? [],
-      model: journal.start?.model ?? '',
-    },
-    session_id: runId,
-    confirmed_at: new Date().toISOString(),
-    receipt,
-  }
 }
 
 /** The one argument that says most, for people who follow the run. */

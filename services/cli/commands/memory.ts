@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { UsageError } from '../../../shared/errors.ts'
 import type { Producer } from '../../../shared/queue/producer.ts'
+import { secretsOf } from '../../../shared/scrub/known-secrets.ts'
+import { createScrubber, type Scrubber } from '../../../shared/scrub/scrubber.ts'
 import { normaliseSymptom } from '../../../shared/symptom.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
@@ -42,7 +44,7 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
     .option('--json', 'print the matches as JSON')
     .action((text: string, options: SearchOptions) =>
       withMemory(context, options, (producer, terminal) =>
-        search(producer, terminal, text, options),
+        search(producer, terminal, text, options, createScrubber(secretsOf(context.config()))),
       ),
     )
   memory
@@ -118,12 +120,17 @@ async function search(
   terminal: Terminal,
   text: string,
   options: SearchOptions,
+  scrub: Scrubber,
 ): Promise<void> {
-  const query = text.trim()
+  const query = (await scrub(text.trim())).text
   if (query === '' || query.length > 20_000) {
     throw new UsageError('the text to search by must have 1 to 20,000 characters')
   }
-  const question = { query, error_type: options.errorType ?? null, top_k: options.topK }
+  const question = {
+    query,
+    error_type: options.errorType ? (await scrub(options.errorType)).text : null,
+    top_k: options.topK,
+  }
   // What is stored is normalised too; a text of nothing but paths and numbers stays as it is.
   const result = await askMemory(producer, 'search', question, [normaliseSymptom(query) || query])
   terminal.printJson(result)

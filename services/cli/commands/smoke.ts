@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { SMOKE_SESSION_PREFIX, type StorePayload } from '../../../shared/contracts/memory.ts'
 import { AstraError, UsageError } from '../../../shared/errors.ts'
+import { secretsOf } from '../../../shared/scrub/known-secrets.ts'
+import { scrubStore } from '../../../shared/scrub/scrub-store.ts'
+import { createScrubber } from '../../../shared/scrub/scrubber.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
 import { createTerminal } from '../format/terminal.ts'
@@ -29,7 +32,8 @@ export function addSmokeCommand(program: Command, context: CliContext): void {
 async function store(context: CliContext, options: Options): Promise<void> {
   const terminal = createTerminal(options)
   const session = `${SMOKE_SESSION_PREFIX}${randomBytes(6).toString('hex')}`
-  const record = temporaryRecord(session)
+  const scrub = createScrubber(secretsOf(context.config()))
+  const record = await scrubStore(temporaryRecord(session), scrub)
   const { symptom } = record.evidence
   const texts = [symptom, record.claim.fix_description]
   const found = await withServices(
