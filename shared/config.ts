@@ -65,10 +65,34 @@ const settingsSchema = z.object({
   ASTRA_RUN_CONCURRENCY: whole(1, 1000, 16),
   ASTRA_TEST_CONCURRENCY: whole(1, 64, 2),
 
+  ASTRA_MEMORY_DAYS: z.coerce.number().int().min(1).max(36_500).optional(),
+  ASTRA_MEMORY_SHARING: z.enum(['all', 'group', 'repository']).default('all'),
+  ASTRA_MEMORY_GROUP: z.string().trim().min(1).max(200).optional(),
+
+  ASTRA_STORE: z.enum(['sqlite', 'qdrant', 'vectorai']).default('sqlite'),
+  ASTRA_COLLECTION: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'must be 1 to 100 letters, digits, "_" or "-"')
+    .default('astra_codebase_memory'),
+  ASTRA_QDRANT_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:6333'),
+  ASTRA_QDRANT_API_KEY: z.string().min(1).optional(),
+  ASTRA_VECTORAI_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:16573'),
+  ASTRA_VECTORAI_TOKEN: z.string().min(1).optional(),
+
   EMBEDDING_MODEL_PATH: z.string().min(1).optional(),
   OFFLINE_MODEL_URL: z.url({ protocol: /^http$/ }).optional(),
   OFFLINE_MODEL_PORT: whole(0, 65_535, 0),
 })
+
+/** What one setting asks of another. */
+const coherentSettings = settingsSchema.refine(
+  ({ ASTRA_MEMORY_SHARING, ASTRA_MEMORY_GROUP }) =>
+    ASTRA_MEMORY_SHARING !== 'group' || ASTRA_MEMORY_GROUP !== undefined,
+  {
+    path: ['ASTRA_MEMORY_GROUP'],
+    message: 'must name the group that ASTRA_MEMORY_SHARING=group shares with',
+  },
+)
 
 export type Config = z.infer<typeof settingsSchema> & {
   /** ASTRA_HOME: all data of this installation. */
@@ -82,7 +106,7 @@ export type Config = z.infer<typeof settingsSchema> & {
  */
 export function readConfig(env: Env): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = settingsSchema.safeParse(given)
+  const parsed = coherentSettings.safeParse(given)
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
     throw new ConfigError(`bad configuration: ${lines.join('; ')}`, {

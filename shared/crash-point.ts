@@ -22,13 +22,17 @@ export const crashPoints = [
   'agent.result-delivered',
   'agent.wake-added',
   'agent.end-journalled',
+  'agent.outcome-added',
   'agent.transcript-written',
   'agent.view-published',
   'tests.copied',
   'tests.finished',
   'tests.verified',
   'memory.embedded',
+  'memory.upserted',
+  'memory.superseded',
   'memory.stored',
+  'memory.outcome-counted',
   'embedder.embedded',
 ] as const
 

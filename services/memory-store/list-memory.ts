@@ -1,15 +1,17 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { MemoryBackend } from './backend.ts'
+import { isExpired, type MemoryPolicy } from './lifecycle/policy.ts'
 import { proofProblem } from './proof.ts'
 
 /** A page of records in short form, newest first, and how many there are in all. */
 export async function listMemory(
   page: Payload<'memory', 'list'>,
-  { backend, home }: { backend: MemoryBackend; home: string },
+  { backend, home, policy }: { backend: MemoryBackend; home: string; policy: MemoryPolicy },
 ): Promise<Result<'memory', 'list'>> {
   const { records, total } = await backend.list(page)
   const trusted = loadTrustedKeys(home)
+  const now = new Date()
   return {
     records: records.map((record) => ({
       memory_id: record.memory_id,
@@ -19,7 +21,10 @@ export async function listMemory(
       outcome: record.outcome,
       timestamp: record.timestamp,
       session_id: record.session_id,
+      revoked_at: record.revoked_at,
+      superseded_by: record.superseded_by,
       proved: proofProblem(record, trusted) === null,
+      expired: isExpired(record.timestamp, policy, now),
     })),
     total,
   }

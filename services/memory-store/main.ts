@@ -1,15 +1,18 @@
-import { join } from 'node:path'
-import { DIMENSIONS } from '../../shared/contracts/vector.ts'
 import { connect } from '../../shared/queue/connection.ts'
 import { consume } from '../../shared/queue/consumer.ts'
 import { secretsOf } from '../../shared/scrub/known-secrets.ts'
 import { createScrubber } from '../../shared/scrub/scrubber.ts'
 import { runService } from '../../shared/service.ts'
+import { chooseBackend } from './choose-backend.ts'
 import { deleteMemory } from './delete-memory.ts'
 import { getMemory } from './get-memory.ts'
+import { noteOutcome } from './lifecycle/note-outcome.ts'
+import { policyOf } from './lifecycle/policy.ts'
+import { restoreMemory } from './lifecycle/restore-memory.ts'
+import { revokeMemory } from './lifecycle/revoke-memory.ts'
+import { supersedeMemory } from './lifecycle/supersede-memory.ts'
 import { listMemory } from './list-memory.ts'
 import { searchMemory } from './search-memory.ts'
-import { openSqliteBackend } from './sqlite/sqlite-backend.ts'
 import { storeMemory } from './store-memory.ts'
 import { verifyMemory } from './verify-memory.ts'
 
@@ -17,9 +20,13 @@ import { verifyMemory } from './verify-memory.ts'
 const CONCURRENCY = 8
 
 await runService('memory-store', async ({ config, log }) => {
-  const file = join(config.home, 'memory', 'memory.db')
-  const backend = openSqliteBackend({ file, dimensions: DIMENSIONS })
-  const deps = { backend, home: config.home, scrub: createScrubber(secretsOf(config)) }
+  const backend = await chooseBackend(config, log)
+  const deps = {
+    backend,
+    home: config.home,
+    policy: policyOf(config),
+    scrub: createScrubber(secretsOf(config)),
+  }
   const redis = connect(config.redis)
   const consumer = consume(
     'memory',
@@ -30,6 +37,10 @@ await runService('memory-store', async ({ config, log }) => {
       list: (payload) => listMemory(payload, deps),
       verify: (payload, context) => verifyMemory(payload, context, deps),
       delete: (payload) => deleteMemory(payload, backend),
+      revoke: (payload) => revokeMemory(payload, backend),
+      restore: (payload) => restoreMemory(payload, backend),
+      supersede: (payload) => supersedeMemory(payload, backend),
+      'note-outcome': (payload) => noteOutcome(payload, backend),
     },
     { redis, log, concurrency: CONCURRENCY },
   )

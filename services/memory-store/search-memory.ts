@@ -7,6 +7,7 @@ import type { JobContext } from '../../shared/queue/consumer.ts'
 import type { Candidate, LiveFilter, MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { errorKey } from './error-key.ts'
+import { expiredBefore, type MemoryPolicy, scopeOf } from './lifecycle/policy.ts'
 import { proofProblem } from './proof.ts'
 import { RELEVANCE_FLOOR } from './relevance-floor.ts'
 
@@ -15,16 +16,20 @@ const MAX_QUERY_VECTORS = 2
 
 /**
  * The live records that are near enough to the query, or to the symptom observed, best first, at
- * most `top_k`. A blank error type filters nothing. Throws UnavailableError when the embedder failed.
+ * most `top_k`. A blank error type filters nothing. Where the policy shares nothing with whoever
+ * asks, the result says why it is empty. Throws UnavailableError when the embedder failed.
  */
 export async function searchMemory(
   payload: Payload<'memory', 'search'>,
   context: Pick<JobContext, 'children' | 'log'>,
-  { backend, home }: { backend: MemoryBackend; home: string },
+  { backend, home, policy }: { backend: MemoryBackend; home: string; policy: MemoryPolicy },
 ): Promise<SearchResult> {
   const { query, error_type, top_k, symptom = '' } = payload
+  const sharing = scopeOf(policy, payload.repository_id)
+  if (sharing.kind === 'withheld') return nothing(sharing.why)
   const errorType = error_type !== null && errorKey(error_type) !== '' ? error_type : null
-  const filter: LiveFilter = { errorType, scope: null, notBefore: null }
+  const notBefore = expiredBefore(policy, new Date())
+  const filter: LiveFilter = { errorType, scope: sharing.scope, notBefore }
   const vectors = await childVectors(context, 1, MAX_QUERY_VECTORS)
   const text = `${query}\n${symptom}`
   const found = await backend.candidates({ ...filter, vectors, text, limit: top_k })
@@ -56,7 +61,12 @@ export async function searchMemory(
     ),
     error_type_filter: errorType === null ? 'none' : 'kept',
     searched: await backend.countLive(filter),
+    withheld: null,
   }
+}
+
+function nothing(why: string): SearchResult {
+  return { matches: [], error_type_filter: 'none', searched: 0, withheld: why }
 }
 
 function scoreOf({ cosine }: Candidate): number {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { runIdSchema } from './ids.ts'
 import * as memory from './memory.ts'
+import * as lifecycle from './memory-lifecycle.ts'
 import { runRequestSchema } from './run.ts'
 import * as tests from './tests.ts'
 import { encodedVectorSchema } from './vector.ts'
@@ -112,6 +113,32 @@ export const catalog = {
         result: memory.deleteResultSchema,
         ...retried,
         producers: ['cli'],
+      },
+      /** Takes records out of every search; `restore` takes that back. */
+      revoke: {
+        payload: lifecycle.revokePayloadSchema,
+        result: lifecycle.revokeResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
+      restore: {
+        payload: lifecycle.restorePayloadSchema,
+        result: lifecycle.restoreResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
+      /** Lets one record stand for another, or takes that back. */
+      supersede: {
+        payload: lifecycle.supersedePayloadSchema,
+        result: lifecycle.supersedeResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
+      'note-outcome': {
+        payload: lifecycle.noteOutcomePayloadSchema,
+        result: nothing,
+        ...lasting,
+        producers: ['agent-runner'],
       },
     },
   },

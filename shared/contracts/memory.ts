@@ -25,6 +25,8 @@ export const searchPayloadSchema = z.strictObject({
   top_k: z.number().int().min(1).max(10),
   /** The run's observed symptom, normalised: its words count beside those of the query. */
   symptom: z.string().max(20_000).optional(),
+  /** Who asks: decides what a memory that does not share across repositories may answer. */
+  repository_id: z.string().max(200).optional(),
 })
 
 export const searchResultSchema = z.strictObject({
@@ -33,6 +35,8 @@ export const searchResultSchema = z.strictObject({
   error_type_filter: z.enum(['none', 'kept', 'dropped']).default('none'),
   /** How many live records the search could choose from. */
   searched: z.number().int(),
+  /** Why nothing may be answered to whoever asked; null when the search was made. */
+  withheld: z.string().nullable().default(null),
 })
 export type SearchResult = z.infer<typeof searchResultSchema>
 
@@ -77,6 +81,7 @@ export const getResultSchema = z.strictObject({
   record: memoryRecordSchema.nullable(),
   /** Null for a proved record, and when there is none. */
   unproved: proofProblemSchema.nullable(),
+  expired: z.boolean(),
 })
 
 export const listPayloadSchema = z.strictObject({
@@ -95,14 +100,20 @@ export const listResultSchema = z.strictObject({
         outcome: true,
         timestamp: true,
         session_id: true,
+        revoked_at: true,
+        superseded_by: true,
       })
-      .extend({ proved: z.boolean() }),
+      .extend({ proved: z.boolean(), expired: z.boolean() }),
   ),
   total: z.number().int(),
 })
 
 export const deletePayloadSchema = z.strictObject({ memory_id: z.string() })
-export const deleteResultSchema = z.strictObject({ deleted: z.boolean() })
+export const deleteResultSchema = z.strictObject({
+  deleted: z.boolean(),
+  /** What it stood for: these records stand for themselves again. */
+  brought_back: z.array(z.string()).default([]),
+})
 
 /** A walk through all records takes several jobs, each of them short: `after` is where one left off. */
 export const verifyPayloadSchema = z.strictObject({

@@ -1,9 +1,12 @@
+import type { MemoryPolicy } from '../../services/memory-store/lifecycle/policy.ts'
 import { memoryIdOf } from '../../shared/contracts/ids.ts'
 import type { StorePayload } from '../../shared/contracts/memory.ts'
 import type { ProvedRun, Receipt, ReceiptBody } from '../../shared/contracts/receipt.ts'
 import type { FixClaim, FixEvidence, MemoryRecord } from '../../shared/contracts/record.ts'
 import type { SigningKey } from '../../shared/keys/signing-key.ts'
 import { signReceipt } from '../../shared/receipt.ts'
+
+export const shareAll: MemoryPolicy = { sharing: 'all', group: null, days: null }
 
 export const sampleClaim: FixClaim = {
   fix_description: 'Trim each name of the comma-separated list before it is compared',

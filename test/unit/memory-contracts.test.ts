@@ -22,5 +22,6 @@ it('still takes a search job and its result as they were before relevance', () =
     ],
     error_type_filter: 'none',
     searched: 1,
+    withheld: null,
   })
 })

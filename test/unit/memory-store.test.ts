@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MemoryBackend } from '../../services/memory-store/backend.ts'
+import type { MemoryPolicy } from '../../services/memory-store/lifecycle/policy.ts'
 import { RELEVANCE_FLOOR } from '../../services/memory-store/relevance-floor.ts'
 import { searchMemory } from '../../services/memory-store/search-memory.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
@@ -16,18 +17,18 @@ import { loadSigningKey, rotateSigningKey, type SigningKey } from '../../shared/
 import { removeTrustedKey, trustKey } from '../../shared/keys/trusted-keys.ts'
 import type { ChildOutcome, JobContext } from '../../shared/queue/consumer.ts'
 import { createScrubber, type Scrubber } from '../../shared/scrub/scrubber.ts'
-import { sampleEvidence, samplePayload, sampleReceipt } from '../support/memory.ts'
+import { sampleEvidence, samplePayload, sampleReceipt, shareAll } from '../support/memory.ts'
 
 let home: string
 let key: SigningKey
 let backend: MemoryBackend
-let deps: { backend: MemoryBackend; home: string; scrub: Scrubber }
+let deps: { backend: MemoryBackend; home: string; policy: MemoryPolicy; scrub: Scrubber }
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'astra-memory-'))
   key = loadSigningKey(home)
   backend = openSqliteBackend({ file: join(home, 'memory.db'), dimensions: DIMENSIONS })
-  deps = { backend, home, scrub: createScrubber([]) }
+  deps = { backend, home, policy: shareAll, scrub: createScrubber([]) }
 })
 
 afterEach(async () => {
@@ -309,7 +310,7 @@ describe('search', () => {
 
   it('answers nothing below the floor', async () => {
     await store(samplePayload(key, 'run-1'), embedded(at(RELEVANCE_FLOOR - 0.01), at(0)))
-    expect(await search()).toEqual({ matches: [], error_type_filter: 'none', searched: 1 })
+    expect(await search()).toMatchObject({ matches: [], error_type_filter: 'none', searched: 1 })
     await store(samplePayload(key, 'run-2'), embedded(at(RELEVANCE_FLOOR + 0.01), at(0)))
     expect((await search()).matches).toMatchObject([{ session_id: 'run-2' }])
   })

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MemoryBackend } from '../../services/memory-store/backend.ts'
 import { getMemory } from '../../services/memory-store/get-memory.ts'
+import type { MemoryPolicy } from '../../services/memory-store/lifecycle/policy.ts'
 import { listMemory } from '../../services/memory-store/list-memory.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { verifyMemory } from '../../services/memory-store/verify-memory.ts'
@@ -14,7 +15,7 @@ import type { ReceiptBody } from '../../shared/contracts/receipt.ts'
 import type { MemoryRecord } from '../../shared/contracts/record.ts'
 import { loadSigningKey, type SigningKey } from '../../shared/keys/signing-key.ts'
 import { removeTrustedKey } from '../../shared/keys/trusted-keys.ts'
-import { sampleReceipt, sampleRecord, seededVector } from '../support/memory.ts'
+import { sampleReceipt, sampleRecord, seededVector, shareAll } from '../support/memory.ts'
 
 const dimensions = 8
 const vector = seededVector(1, dimensions)
@@ -23,13 +24,13 @@ const signal = new AbortController().signal
 let home: string
 let key: SigningKey
 let backend: MemoryBackend
-let deps: { backend: MemoryBackend; home: string }
+let deps: { backend: MemoryBackend; home: string; policy: MemoryPolicy }
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'astra-memory-'))
   key = loadSigningKey(home)
   backend = openSqliteBackend({ file: join(home, 'memory.db'), dimensions })
-  deps = { backend, home }
+  deps = { backend, home, policy: shareAll }
 })
 
 afterEach(async () => {
