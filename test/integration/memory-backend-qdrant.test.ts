@@ -1,46 +1,24 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import type { MemoryBackend } from '../../services/memory-store/backend.ts'
-import { createQdrantBackend } from '../../services/memory-store/qdrant/qdrant-backend.ts'
-import { describeBackend, dimensions, type TestStore } from '../support/backend-suite.ts'
+import { describeBackend } from '../support/backend-suite.ts'
 import type { DoubleServer } from '../support/double-server.ts'
 import { startQdrantDouble } from '../support/qdrant-double.ts'
-
-let double: DoubleServer
-let made = 0
-
-beforeAll(async () => {
-  double = await startQdrantDouble()
-})
-afterAll(() => double.stop())
+import { openQdrantStore } from '../support/server-stores.ts'
 
 describe('the qdrant backend, against a server that answers as documented', () => {
-  describeBackend(() => openStore({ url: double.url, apiKey: undefined }), { countsOfTwo: true })
+  let double: DoubleServer
+  beforeAll(async () => {
+    double = await startQdrantDouble({ apiKey: 'a key' })
+  })
+  afterAll(() => double.stop())
+
+  describeBackend(() => openQdrantStore({ url: double.url, apiKey: 'a key' }), {
+    countsOfTwo: true,
+  })
 })
 
-async function openStore(server: { url: string; apiKey: string | undefined }): Promise<TestStore> {
-  made += 1
-  const options = { ...server, collection: `suite-${made}`, dimensions }
-  const opened: MemoryBackend[] = []
-  const openOne = async () => {
-    const backend = createQdrantBackend(options)
-    opened.push(backend)
-    return backend
-  }
-  return {
-    backend: await openOne(),
-    another: openOne,
-    async close() {
-      for (const backend of opened) await backend.close()
-      await dropCollection(server, options.collection)
-    },
-  }
-}
+const { QDRANT_URL, QDRANT_API_KEY } = process.env
 
-/** By the test alone: the product never drops a collection. */
-async function dropCollection(
-  { url, apiKey }: { url: string; apiKey: string | undefined },
-  name: string,
-): Promise<void> {
-  const headers = { 'content-type': 'application/json', 'api-key': apiKey ?? '' }
-  await fetch(`${url}/collections/${name}`, { method: 'DELETE', headers, body: '{}' })
-}
+describe.skipIf(!QDRANT_URL)('the qdrant backend, against the server of QDRANT_URL', () => {
+  const server = { url: QDRANT_URL ?? '', apiKey: QDRANT_API_KEY || undefined }
+  describeBackend(() => openQdrantStore(server), { countsOfTwo: true })
+})

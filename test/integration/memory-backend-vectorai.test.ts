@@ -1,46 +1,27 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import type { MemoryBackend } from '../../services/memory-store/backend.ts'
-import { createVectoraiBackend } from '../../services/memory-store/vectorai/vectorai-backend.ts'
-import { describeBackend, dimensions, type TestStore } from '../support/backend-suite.ts'
+import { describeBackend } from '../support/backend-suite.ts'
 import type { DoubleServer } from '../support/double-server.ts'
+import { openVectoraiStore } from '../support/server-stores.ts'
 import { startVectoraiDouble } from '../support/vectorai-double.ts'
 
-let double: DoubleServer
-let made = 0
+describe.each([
+  ['objects', false],
+  ['JSON strings', true],
+])('the vectorai backend, against a server that answers with %s as documented', (_, texts) => {
+  let double: DoubleServer
+  beforeAll(async () => {
+    double = await startVectoraiDouble({ token: 'a token', texts })
+  })
+  afterAll(() => double.stop())
 
-beforeAll(async () => {
-  double = await startVectoraiDouble()
+  describeBackend(() => openVectoraiStore({ url: double.url, token: 'a token' }), {
+    countsOfTwo: false,
+  })
 })
-afterAll(() => double.stop())
 
-describe('the vectorai backend, against a server that answers as documented', () => {
-  describeBackend(() => openStore({ url: double.url, token: undefined }), { countsOfTwo: false })
+const { VECTORAI_URL, VECTORAI_TOKEN } = process.env
+
+describe.skipIf(!VECTORAI_URL)('the vectorai backend, against the server of VECTORAI_URL', () => {
+  const server = { url: VECTORAI_URL ?? '', token: VECTORAI_TOKEN || undefined }
+  describeBackend(() => openVectoraiStore(server), { countsOfTwo: false })
 })
-
-async function openStore(server: { url: string; token: string | undefined }): Promise<TestStore> {
-  made += 1
-  const options = { ...server, collection: `suite-${made}`, dimensions }
-  const opened: MemoryBackend[] = []
-  const openOne = async () => {
-    const backend = createVectoraiBackend(options)
-    opened.push(backend)
-    return backend
-  }
-  return {
-    backend: await openOne(),
-    another: openOne,
-    async close() {
-      for (const backend of opened) await backend.close()
-      await dropCollection(server, options.collection)
-    },
-  }
-}
-
-/** By the test alone: the product never drops a collection. */
-async function dropCollection(
-  { url, token }: { url: string; token: string | undefined },
-  name: string,
-): Promise<void> {
-  const headers = { 'content-type': 'application/json', 'api-key': token ?? '' }
-  await fetch(`${url}/collections/${name}`, { method: 'DELETE', headers, body: '{}' })
-}

@@ -202,17 +202,19 @@ export function describeBackend(openStore: () => Promise<TestStore>, traits: Tra
         session_id: 'run-named',
         symptom: 'lost in users.fetchUserById()',
       })
-      await backend.upsert(named, { symptom: axis(6), fix: axis(7) })
+      const away = axis(0).map((value) => -value)
+      await backend.upsert(named, { symptom: axis(6), fix: away })
       for (let i = 0; i < 20; i += 1) {
         await backend.upsert(sampleRecord({ session_id: `run-${i}` }), vectors)
       }
       const found = await near(axis(0), { text: 'in fetch_user_by_id: lost', limit: 3 })
       const hit = found.find(({ record }) => record.memory_id === named.memory_id)
       expect(hit?.lexical).toBeGreaterThan(0)
-      expect(hit?.cosine).toEqual({ symptom: 0, fix: 0 })
-      expect(found.filter(({ lexical }) => lexical === 0)).toHaveLength(3)
-      const words = { ...live, vectors: [axis(0)], limit: 3 }
-      expect(await backend.candidates({ ...words, text: '" OR * NEAR(' })).toHaveLength(3)
+      expect(hit?.cosine).toEqual({ symptom: 0, fix: -1 })
+      // Equally near ones can be others for the symptom than for the fix.
+      expect(found.filter(({ lexical }) => lexical === 0).length).toBeGreaterThanOrEqual(3)
+      const odd = await near(axis(0), { text: '" OR * NEAR(', limit: 3 })
+      expect(new Set(odd.map(({ lexical }) => lexical))).toEqual(new Set([0]))
     })
 
     it('looks at one repository, one group, or what is not expired, and nowhere else', async () => {

@@ -1,23 +1,24 @@
 import type { MemoryRecord } from '../../../shared/contracts/record.ts'
 import type { LiveFilter } from '../backend.ts'
 import { errorKey } from '../error-key.ts'
+import { NONE } from './record-payload.ts'
 
 export type Condition =
-  | { key: string; match: { value: string | boolean } }
+  | { key: string; match: { value: string } }
   | { key: string; range: { gte: number } }
   | { has_id: string[] }
 
 export type PointFilter = { must: Condition[]; must_not?: Condition[] }
 
-export function has(key: string, value: string | boolean): Condition {
+export function has(key: string, value: string): Condition {
   return { key, match: { value } }
 }
 
 /** The conditions of the server for what `isLive` says of records. */
 export function liveConditions({ errorType, scope, notBefore }: LiveFilter): Condition[] {
   return [
-    has('revoked', false),
-    has('superseded', false),
+    has('revoked_at', NONE),
+    has('superseded_by', NONE),
     ...(errorType === null ? [] : [has('error_key', errorKey(errorType))]),
     ...Object.entries(scope ?? {}).map(([key, value]) => has(key, value)),
     ...(notBefore === null ? [] : [{ key: 'confirmed_ms', range: { gte: Date.parse(notBefore) } }]),

@@ -6,6 +6,12 @@ import { errorKey } from '../error-key.ts'
 /** What a point of a vector server carries beside its vectors. */
 export type Payload = Record<string, unknown>
 
+/**
+ * A field that says nothing: a word, as filters match a word at every server, which cannot be said of
+ * flags, empty texts and null.
+ */
+export const NONE = 'none'
+
 /** Of a record: counters and what takes it out of every search, which change after it was stored. */
 export type RecordState = Pick<
   MemoryRecord,
@@ -72,17 +78,17 @@ function countedFor({ counted_for }: Payload): unknown[] {
 }
 
 export function revocation({ revoked_at }: Pick<RecordState, 'revoked_at'>): Payload {
-  return { revoked: revoked_at !== null, revoked_at: revoked_at ?? '' }
+  return { revoked_at: revoked_at ?? NONE }
 }
 
 export function succession({ superseded_by }: Pick<RecordState, 'superseded_by'>): Payload {
-  return { superseded: superseded_by !== null, superseded_by: superseded_by ?? '' }
+  return { superseded_by: superseded_by ?? NONE }
 }
 
 const count = z.coerce.number().int().nonnegative().catch(0)
 const orNull = z
   .string()
-  .transform((text) => (text === '' ? null : text))
+  .transform((text) => (text === NONE ? null : text))
   .nullable()
   .catch(null)
 const stateSchema = z.object({

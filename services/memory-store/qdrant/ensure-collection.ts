@@ -14,8 +14,7 @@ const INDEXES = {
   repository_id: 'keyword',
   group: 'keyword',
   revision: 'keyword',
-  revoked: 'bool',
-  superseded: 'bool',
+  revoked_at: 'keyword',
   superseded_by: 'keyword',
   confirmed_ms: 'integer',
 } as const

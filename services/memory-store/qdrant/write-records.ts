@@ -15,6 +15,7 @@ import { isPointId } from '../points/point-id.ts'
 import {
   countPayload,
   keptState,
+  NONE,
   type Payload,
   recordPayload,
   revocation,
@@ -123,6 +124,8 @@ function writersOf(payload: Payload | null | undefined): unknown[] {
   return Array.isArray(payload?.writers) ? payload.writers : []
 }
 
+const notRevoked = has('revoked_at', NONE)
+
 export async function setRevoked(
   qdrant: Qdrant,
   which: Revocable,
@@ -132,7 +135,8 @@ export async function setRevoked(
   if (named !== null && !isPointId(named)) return 0
   const chosen = Object.entries(which).map(([key, value]) => has(key, value))
   return setForAll(qdrant, revocation({ revoked_at: at }), {
-    must: [has('kind', 'record'), has('revoked', at === null), ...chosen],
+    must: [has('kind', 'record'), ...chosen, ...(at === null ? [] : [notRevoked])],
+    must_not: at === null ? [notRevoked] : [],
   })
 }
 
@@ -145,7 +149,7 @@ export async function supersede(
   if (has_id.length === 0) return 0
   return setForAll(qdrant, succession({ superseded_by: by }), {
     must: [has('kind', 'record'), { has_id }],
-    must_not: [has('superseded_by', by ?? '')],
+    must_not: [has('superseded_by', by ?? NONE)],
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Candidate, CandidateQuery, LiveFilter } from '../backend.ts'
 import { bm25 } from '../points/bm25.ts'
 import { has, isLive, liveConditions } from '../points/live-filter.ts'
-import { readRecord } from '../points/record-payload.ts'
+import { NONE, readRecord } from '../points/record-payload.ts'
 import { dot } from '../unit-vector.ts'
 import type { Collection, Point } from './collection.ts'
 import { isMain, ours, withVectors } from './record-points.ts'
@@ -64,7 +64,7 @@ async function nearest(
     collection.search(vector, {
       filter: {
         must: live,
-        should: [has('kind', 'symptom'), has('symptom_point', '')],
+        should: [has('kind', 'symptom'), has('symptom_point', NONE)],
         must_not: [has('claim', 'pending')],
       },
       limit,

@@ -3,7 +3,7 @@ import { sha256 } from '../../../shared/contracts/ids.ts'
 import type { MemoryRecord } from '../../../shared/contracts/record.ts'
 import type { RecordVectors } from '../backend.ts'
 import { type Condition, has } from '../points/live-filter.ts'
-import { type Payload, readRecord } from '../points/record-payload.ts'
+import { NONE, type Payload, readRecord } from '../points/record-payload.ts'
 import type { Collection, NewPoint, Point } from './collection.ts'
 
 /*
@@ -55,7 +55,7 @@ export function receiptTombstone(
 /** The id of a main point's other one; null for a record of one point. */
 export function symptomIdOf(payload: Payload): string | null {
   const { symptom_point } = payload
-  return typeof symptom_point === 'string' && symptom_point !== '' ? symptom_point : null
+  return typeof symptom_point === 'string' && symptom_point !== NONE ? symptom_point : null
 }
 
 export type StoredRecord = {

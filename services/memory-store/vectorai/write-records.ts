@@ -10,6 +10,7 @@ import { has } from '../points/live-filter.ts'
 import {
   countPayload,
   keptState,
+  NONE,
   type Payload,
   readState,
   recordPayload,
@@ -34,7 +35,7 @@ export async function upsertRecord(
   const payload = { ...recordPayload(record), ...kept, claim: 'held' }
   const symptom = symptomPoint(record, vectors, payload)
   const { memory_id: id } = record
-  const main = { ...payload, symptom_point: symptom?.id ?? '' }
+  const main = { ...payload, symptom_point: symptom?.id ?? NONE }
   const write = async (claim: Payload) => {
     if (symptom) await collection.upsert([symptom])
     await collection.upsert([{ id, vector: vectors.fix, payload: { ...main, ...claim } }])
