@@ -2,10 +2,10 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Candidate, CandidateQuery, LiveFilter } from '../backend.ts'
 import { rarestTerms, termsOf } from '../retrieval/terms.ts'
 import { dot } from '../unit-vector.ts'
-import { liveRows, liveVectors } from './live-filter.ts'
+import { liveRows, scanFilter } from './live-filter.ts'
 import { readRecord, readVectors } from './read-records.ts'
+import type { FollowedScan } from './scan/follow-changes.ts'
 import type { Statements } from './statements.ts'
-import { vectorBytes } from './vector-bytes.ts'
 
 /** Terms of a query that are looked up: 20 common ones took ten times as long as the 8 rarest. */
 const MAX_TERMS = 12
@@ -13,29 +13,20 @@ const MAX_TERMS = 12
 /** A name in the error type says more than one in the log around it. */
 const BM25 = 'bm25(memory_text, 2.0, 1.0, 1.0)'
 
+/** Vectors in memory are rounded: this many more are compared exactly. */
+const ROUNDING = 32
+
 export type Finder = {
-  candidates(query: CandidateQuery): Candidate[]
+  candidates(query: CandidateQuery): Promise<Candidate[]>
   countLive(filter: LiveFilter): number
 }
 
-export function createFinder(db: DatabaseSync, statements: Statements): Finder {
+export function createFinder(
+  db: DatabaseSync,
+  statements: Statements,
+  followed: FollowedScan,
+): Finder {
   const prepare = preparedOnce(db)
-
-  /** The distances of the `limit` nearest, by id, to the nearer of the query's vectors. */
-  function nearest(column: 'symptom' | 'fix', query: CandidateQuery): Map<number, number> {
-    const { where, values } = liveVectors(query)
-    const statement = prepare(`
-      SELECT id, distance FROM live_vectors WHERE ${column} MATCH ? AND k = ? AND ${where}`)
-    const distances = new Map<number, number>()
-    for (const vector of query.vectors) {
-      for (const row of statement.all(vectorBytes(vector), query.limit, ...values)) {
-        const id = Number(row.id)
-        distances.set(id, Math.min(Number(row.distance), distances.get(id) ?? Infinity))
-      }
-    }
-    const best = [...distances].sort(([idA, a], [idB, b]) => a - b || idA - idB)
-    return new Map(best.slice(0, query.limit))
-  }
 
   /** BM25 of the best by words, by id. */
   function lexical(query: CandidateQuery): Map<number, number> {
@@ -56,21 +47,34 @@ export function createFinder(db: DatabaseSync, statements: Statements): Finder {
     return new Map(rows.map(({ id, score }) => [Number(id), Number(score)]))
   }
 
-  function candidate(id: number, query: CandidateQuery, score: number): Candidate[] {
-    const record = readRecord(statements.getById.get(id))
-    const vectors = readVectors(statements, id)
-    if (!record || !vectors) return []
-    const cosine = (own: Float32Array) => Math.max(...query.vectors.map((each) => dot(each, own)))
-    const cosines = { symptom: cosine(vectors.symptom), fix: cosine(vectors.fix) }
-    return [{ record, cosine: cosines, lexical: score }]
+  /** The vectors of a row by the better of the query's; null for one that is gone meanwhile. */
+  function cosinesOf(id: number, { vectors }: CandidateQuery): Candidate['cosine'] | null {
+    const own = readVectors(statements, id)
+    if (!own) return null
+    const best = (vector: Float32Array) => Math.max(...vectors.map((each) => dot(each, vector)))
+    return { symptom: best(own.symptom), fix: best(own.fix) }
   }
 
   return {
-    candidates(query) {
+    async candidates(query) {
       const scores = lexical(query)
-      const near = [nearest('symptom', query), nearest('fix', query)]
-      const ids = new Set([...near.flatMap((each) => [...each.keys()]), ...scores.keys()])
-      return [...ids].flatMap((id) => candidate(id, query, scores.get(id) ?? 0))
+      const scan = await followed.current()
+      const near = await scan.nearest(query.vectors, scanFilter(query), query.limit + ROUNDING)
+      const ids = new Set([...near.symptom, ...near.fix, ...scores.keys()])
+      const cosines = new Map<number, Candidate['cosine']>()
+      for (const id of ids) {
+        const cosine = cosinesOf(id, query)
+        if (cosine) cosines.set(id, cosine)
+      }
+      const nearest = [
+        ...nearestBy('symptom', near.symptom, cosines, query.limit),
+        ...nearestBy('fix', near.fix, cosines, query.limit),
+      ]
+      return [...new Set([...nearest, ...scores.keys()])].flatMap((id) => {
+        const record = readRecord(statements.getById.get(id))
+        const cosine = cosines.get(id)
+        return record && cosine ? [{ record, cosine, lexical: scores.get(id) ?? 0 }] : []
+      })
     },
     countLive(filter) {
       const { where, values } = liveRows(filter)
@@ -78,6 +82,17 @@ export function createFinder(db: DatabaseSync, statements: Statements): Finder {
       return Number(row?.n)
     },
   }
+}
+
+/** The best of rows by one vector, by its exact cosine. */
+function nearestBy(
+  column: 'symptom' | 'fix',
+  ids: readonly number[],
+  cosines: ReadonlyMap<number, Candidate['cosine']>,
+  limit: number,
+): number[] {
+  const of = (id: number) => cosines.get(id)?.[column] ?? -1
+  return [...ids].sort((a, b) => of(b) - of(a) || a - b).slice(0, limit)
 }
 
 type Run = { all(...values: SQLInputValue[]): ReturnType<StatementSync['all']> } & {

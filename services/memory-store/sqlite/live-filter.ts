@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { LiveFilter } from '../backend.ts'
 import { errorKey } from '../error-key.ts'
+import type { ScanFilter } from './scan/vector-scan.ts'
 import { scopeKey } from './write-records.ts'
 
 type Condition = { where: string; values: SQLInputValue[] }
@@ -19,17 +20,16 @@ export function liveRows({ errorType, scope, notBefore }: LiveFilter): Condition
   ])
 }
 
-/** The same for `live_vectors`, which takes whole numbers as bigint alone. */
-export function liveVectors({ errorType, scope, notBefore }: LiveFilter): Condition {
-  return all([
-    ['live = 1', []],
-    errorType !== null && ['error_key = ?', [errorKey(errorType)]],
-    scope !== null &&
-      ('repository_id' in scope
-        ? ['repository = ?', [scopeKey(scope.repository_id)]]
-        : ['group_name = ?', [scopeKey(scope.group)]]),
-    notBefore !== null && ['confirmed_ms >= ?', [BigInt(Date.parse(notBefore))]],
-  ])
+/** The same for the vectors in memory, which know the live ones by themselves. */
+export function scanFilter({ errorType, scope, notBefore }: LiveFilter): ScanFilter {
+  const repository = scope !== null && 'repository_id' in scope ? scope.repository_id : null
+  const group = scope !== null && 'group' in scope ? scope.group : null
+  return {
+    errorKey: errorType === null ? null : errorKey(errorType),
+    repository: repository === null ? null : scopeKey(repository),
+    group: group === null ? null : scopeKey(group),
+    notBeforeMs: notBefore === null ? null : Date.parse(notBefore),
+  }
 }
 
 function all(parts: ([where: string, values: SQLInputValue[]] | false)[]): Condition {

@@ -7,6 +7,7 @@ export const migrations: readonly ((dimensions: number) => string)[] = [
   dropFirstReceipts,
   splitWordsAndScopes,
   rememberWhatWasCounted,
+  logVectorChanges,
 ]
 
 /**
@@ -119,5 +120,20 @@ function rememberWhatWasCounted(): string {
       PRIMARY KEY (id, key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
+  `
+}
+
+/**
+ * Names every row whose vectors, or what they are filtered by, may have changed: processes that keep
+ * the vectors in memory follow it. Numbers are never given twice.
+ */
+function logVectorChanges(): string {
+  const log = (event: string, row: string) => `
+    CREATE TRIGGER vectors_after_${event} AFTER ${event} ON memories BEGIN
+      INSERT INTO vector_changes (id) VALUES (${row}.id);
+    END;`
+  return `
+    CREATE TABLE vector_changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL) STRICT;
+    ${log('insert', 'new')} ${log('update', 'new')} ${log('delete', 'old')}
   `
 }

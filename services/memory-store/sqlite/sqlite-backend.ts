@@ -4,18 +4,19 @@ import { requireUnitVector } from '../unit-vector.ts'
 import { createFinder } from './find-candidates.ts'
 import { openDatabase } from './open-database.ts'
 import { listRecords, readRecord, scanRecords } from './read-records.ts'
+import { followChanges } from './scan/follow-changes.ts'
 import { prepareStatements } from './statements.ts'
 import { countRecords, deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
 
 /**
- * The embedded store: one SQLite file, searched exactly. Its calls block the process, which is why
- * the memory has a process of its own. Throws MemoryDatabaseError when the file cannot be used.
+ * The embedded store: one SQLite file, and its vectors in memory besides, searched one by one. Calls
+ * of SQLite block the process, which is why the memory has a process of its own. Throws MemoryDatabaseError when the file cannot be used.
  */
 export function openSqliteBackend(options: { file: string; dimensions: number }): MemoryBackend {
   const { file, dimensions } = options
   const db: DatabaseSync = openDatabase(file, dimensions)
   const statements = prepareStatements(db)
-  const finder = createFinder(db, statements)
+  const finder = createFinder(db, statements, followChanges(db, dimensions))
 
   return {
     async upsert(record, vectors) {

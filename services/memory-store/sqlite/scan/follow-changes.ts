@@ -1,0 +1,97 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { VectorScan } from './vector-scan.ts'
+
+/** Rows that are read at one go while all are loaded: a few milliseconds. */
+const ROWS_BEFORE_BREATH = 200
+/** Changes that are kept for those who follow; who is further behind reads all again. */
+const CHANGES_KEPT = 10_000
+
+const COLUMNS = 'id, symptom, fix, live, error_key, repository, group_name, confirmed_ms'
+
+/** The vectors in memory, as the database has them at the moment, whoever wrote there. */
+export type FollowedScan = { current(): Promise<VectorScan> }
+
+/**
+ * Keeps a copy of all vectors in memory. `vector_changes` names every row that was written, by this
+ * connection or another process, and is looked at before each search. The first load begins at once.
+ */
+export function followChanges(db: DatabaseSync, dimensions: number): FollowedScan {
+  const scan = new VectorScan(dimensions)
+  const changes = {
+    ends: db.prepare('SELECT min(seq) AS first, max(seq) AS last FROM vector_changes'),
+    after: db.prepare('SELECT DISTINCT id FROM vector_changes WHERE seq > ?'),
+    prune: db.prepare('DELETE FROM vector_changes WHERE seq <= ?'),
+  }
+  const rowOf = db.prepare(`SELECT ${COLUMNS} FROM live_vectors WHERE id = ?`)
+  let seen = -1
+
+  async function loadAll(): Promise<void> {
+    const { last } = ends()
+    scan.clear()
+    let read = 0
+    for (const row of db.prepare(`SELECT ${COLUMNS} FROM live_vectors`).iterate()) {
+      take(scan, row)
+      read += 1
+      if (read % ROWS_BEFORE_BREATH === 0) await breathe()
+    }
+    seen = last
+    changes.prune.run(last - CHANGES_KEPT)
+  }
+
+  function ends(): { first: number; last: number } {
+    const { first, last } = changes.ends.get() ?? {}
+    return { first: Number(first ?? 0), last: Number(last ?? 0) }
+  }
+
+  function readChanged(): void {
+    for (const { id } of changes.after.all(seen)) {
+      const row = rowOf.get(Number(id))
+      if (row) take(scan, row)
+      else scan.delete(Number(id))
+    }
+  }
+
+  async function catchUp(): Promise<VectorScan> {
+    // Again until nothing was written meanwhile.
+    for (let { first, last } = ends(); seen !== last; { first, last } = ends()) {
+      const isTooFarBehind = seen < 0 || seen < first - 1 || seen > last
+      if (isTooFarBehind) {
+        await loadAll()
+      } else {
+        readChanged()
+        seen = last
+      }
+    }
+    return scan
+  }
+
+  // One at a time: a search that comes while rows are loaded waits for them.
+  let turn: Promise<VectorScan> = catchUp()
+  // Whoever searches hears of it.
+  turn.catch(() => {})
+  return {
+    current() {
+      turn = turn.then(catchUp, catchUp)
+      return turn
+    },
+  }
+}
+
+function take(scan: VectorScan, row: Record<string, SQLOutputValue>): void {
+  scan.set(Number(row.id), {
+    symptom: floats(row.symptom),
+    fix: floats(row.fix),
+    live: Number(row.live) === 1,
+    errorKey: String(row.error_key),
+    repository: String(row.repository),
+    group: String(row.group_name),
+    confirmedMs: Number(row.confirmed_ms),
+  })
+}
+
+function floats(value: SQLOutputValue | undefined): Float32Array {
+  if (!(value instanceof Uint8Array)) throw new Error('a vector of the store is no blob')
+  // Copied: a blob need not begin where a float may.
+  return new Float32Array(value.slice().buffer)
+}
