@@ -1,10 +1,10 @@
 import { type Finding, valuesOf } from './finding.ts'
 import { isPlaceholder, looksRandom } from './looks-random.ts'
 
-const BEARER = /\bBearer(?:\s|%20|\+){1,4}(?<value>[A-Za-z0-9._~+/=-]{8,4000})/dgi
+const BEARER = /Bearer(?:\s|%20|\+){1,4}(?<value>[A-Za-z0-9._~+/=-]{8,4000})/dgi
 const BASIC = /\bBasic(?:\s|%20){1,4}(?<value>[A-Za-z0-9+/=_-]{8,2000})/dg
 const AUTHORIZATION =
-  /\bauthorization\\{0,2}["'`]?\s{0,5}[:=,]\s{0,5}\\{0,2}["'`]?(?:token |apikey |key )?(?<value>[A-Za-z0-9._~+/=-]{16,4000})/dgi
+  /authorization\\{0,2}["'`]?\s{0,5}[:=,]\s{0,5}\\{0,2}["'`]?(?:token |apikey |key )?(?<value>[A-Za-z0-9._~+/=-]{16,4000})/dgi
 
 /** `Bearer TOKEN` and `Basic CREDENTIALS` wherever they stand, and other values of an Authorization. */
 export function findHeaderCredentials(text: string): Finding[] {

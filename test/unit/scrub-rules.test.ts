@@ -37,6 +37,7 @@ describe('a token is known by its form', () => {
       (value: string) => `-  client: "${value}",\n+  client: readClient(),`,
       (value: string) => `{\\"client\\": \\"${value}\\"}`,
       (value: string) => value,
+      (value: string) => `expected ${'Bearer'}:${value} to be sent`,
     ]) {
       const { text, removed } = await scrub(syntax(secret))
       expect(text).toBe(syntax(marker))
@@ -60,6 +61,8 @@ describe('a token is known by its form', () => {
     'commit 4f2a9c1b7d3e8f6a5b0c9d8e7f6a5b4c3d2e1f0a',
     'sha512-hVDpqlBXwHq6tQr4YhX3E2uFjWq9hCVGt0bZz0VvUdUXSJZ2Q==',
     'class ASIAPacificRegionSettings',
+    'disk_test_configuration and task-4f2a9c1b7d3e8f6a5b0c9d8e',
+    'monkeyJumps_over_walls.and_other_things.of_this_kind',
   ])('what only resembles one stays: %s', async (text) => {
     expect(await scrub(text)).toEqual({ text, removed: [] })
   })

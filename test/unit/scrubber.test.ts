@@ -76,6 +76,9 @@ describe('a scrubbed text', () => {
   it('holds none of the tokens that were in it, wherever they stood', async () => {
     const around = fc.constantFrom(
       '',
+      'Bearer',
+      'x',
+      '9',
       ' ',
       '\n',
       '"',
@@ -92,7 +95,7 @@ describe('a scrubbed text', () => {
     await fc.assert(
       fc.asyncProperty(texts, around, around, texts, async (head, before, after, tail) => {
         for (const secret of OTHERS) {
-          const { text } = await scrub(`${head}${before || ' '}${secret}${after || ' '}${tail}`)
+          const { text } = await scrub(`${head}${before}${secret}${after}${tail}`)
           expect(text).not.toContain(secret)
         }
       }),

@@ -65,6 +65,7 @@ function withoutPassage(text: string, passage: string, reference: string): strin
   while (at !== -1) {
     let length = needle.length
     while (length < passage.length && characters[at + length] === passage[length]) length += 1
+    while (characters[at + length - 1] === ' ') length -= 1
     result += text.slice(last, places[at]) + reference
     last = (places[at + length - 1] ?? text.length - 1) + 1
     at = characters.indexOf(needle, at + length)
