@@ -12,7 +12,16 @@ import { scrubStore, secretInReceipt } from '../../shared/scrub/scrub-store.ts'
 import type { Scrubber } from '../../shared/scrub/scrubber.ts'
 import type { MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
+import type { MemoryPolicy } from './lifecycle/policy.ts'
+import { storeMerged } from './lifecycle/store-merged.ts'
 import { proofProblem } from './proof.ts'
+
+type StoreDeps = {
+  backend: MemoryBackend
+  home: string
+  policy: Pick<MemoryPolicy, 'group'>
+  scrub: Scrubber
+}
 
 /**
  * Stores a fix that a trusted receipt proves. Refusals are values; nothing was stored then. Throws
@@ -21,14 +30,14 @@ import { proofProblem } from './proof.ts'
 export async function storeMemory(
   payload: StorePayload,
   context: Pick<JobContext, 'children'>,
-  { backend, home, scrub }: { backend: MemoryBackend; home: string; scrub: Scrubber },
+  { backend, home, policy, scrub }: StoreDeps,
 ): Promise<StoreResult> {
   const invalid = invalidText(payload)
   if (invalid) return refusal('memory_validation', invalid)
   const secret = await secretInReceipt(payload.receipt, scrub)
   if (secret) return refusal('secret_in_receipt', secret)
   // Whoever sends has scrubbed already, or should have: what reaches the disk is decided here.
-  const record = recordOf(await scrubStore(payload, scrub))
+  const record = recordOf(await scrubStore(payload, scrub), policy.group)
   const unconfirmed = outcomeProblem(record, home)
   if (unconfirmed) return refusal('unconfirmed_outcome', unconfirmed)
 
@@ -36,7 +45,7 @@ export async function storeMemory(
   if (!symptom || !fix) throw new Error('childVectors gave another number than asked for')
   crashPoint('memory.embedded')
   const vectors = { symptom: record.symptom.trim() === '' ? fix : symptom, fix }
-  const outcome = await backend.upsert(record, vectors)
+  const outcome = await storeMerged({ backend, home }, record, vectors)
   if (outcome.status === 'receipt_used') {
     return refusal(
       'receipt_used',
@@ -73,7 +82,7 @@ function outcomeProblem(record: MemoryRecord, home: string): string | null {
   )
 }
 
-function recordOf(payload: StorePayload): MemoryRecord {
+function recordOf(payload: StorePayload, group: string | null): MemoryRecord {
   const { claim, evidence, session_id, confirmed_at, receipt, scrubbed = [] } = payload
   return memoryRecordSchema.parse({
     memory_id: memoryIdOf({ session_id, ...claim }),
@@ -82,7 +91,7 @@ function recordOf(payload: StorePayload): MemoryRecord {
     session_id,
     ...evidence,
     receipt,
-    group: null,
+    group,
     merged: [],
     scrubbed,
     shown: 0,
