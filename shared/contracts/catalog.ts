@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { runIdSchema } from './ids.ts'
 import * as memory from './memory.ts'
 import * as lifecycle from './memory-lifecycle.ts'
+import * as transfer from './memory-transfer.ts'
 import { runRequestSchema } from './run.ts'
 import * as tests from './tests.ts'
 import { encodedVectorSchema } from './vector.ts'
@@ -139,6 +140,27 @@ export const catalog = {
         result: nothing,
         ...lasting,
         producers: ['agent-runner'],
+      },
+      /** A store that waits until the store is back, however long that takes. */
+      'store-later': {
+        payload: transfer.storeLaterPayloadSchema,
+        result: memory.storeResultSchema,
+        ...lasting,
+        producers: ['memory-store'],
+      },
+      /** Some records with all they hold, from one place of the store on. */
+      export: {
+        payload: transfer.exportPayloadSchema,
+        result: transfer.exportResultSchema,
+        ...retried,
+        producers: ['cli'],
+      },
+      /** Its `embed` child makes the vectors of those that come without: symptom and fix of each. */
+      import: {
+        payload: transfer.importPayloadSchema,
+        result: transfer.importResultSchema,
+        ...retried,
+        producers: ['cli'],
       },
     },
   },

@@ -71,7 +71,12 @@ export type ProofProblem = z.infer<typeof proofProblemSchema>
 
 /** A refusal is a value: the model can act on it. */
 export const storeResultSchema = z.discriminatedUnion('stored', [
-  z.strictObject({ stored: z.literal(true), memory_id: z.uuid() }),
+  z.strictObject({
+    stored: z.literal(true),
+    memory_id: z.uuid(),
+    /** The store was away: it is accepted, and written when the store is back. */
+    waiting: z.literal(true).optional(),
+  }),
   z.strictObject({ stored: z.literal(false), error: z.string(), message: z.string() }),
 ])
 export type StoreResult = z.infer<typeof storeResultSchema>

@@ -1,4 +1,4 @@
-import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq'
+import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -19,10 +19,21 @@ export type ChildOutcome = { ok: true; value: unknown } | { ok: false; error: st
 /** The work is not wanted any more: the job ends for good, and that is no fault. */
 export class JobCancelled extends UnrecoverableError {}
 
+/** What the job needs is away: it is begun anew after some time, as often as it takes. */
+export class JobPostponed extends Error {
+  readonly delayMs: number
+  constructor(message: string, options: { delayMs: number; cause?: unknown }) {
+    super(message, { cause: options.cause })
+    this.delayMs = options.delayMs
+  }
+}
+
 export type JobContext = {
   jobId: string
   /** No further try follows: what fails now has to be written down, not thrown. */
   lastAttempt: boolean
+  /** How often the job was begun before, tries and postponements together. */
+  begunBefore: number
   /** The outcomes of the job's children, in no order. A job has one child or none here. */
   children(): Promise<ChildOutcome[]>
   /** Aborts when the process shuts down or the job's lock is lost: another worker has it then. */
@@ -62,6 +73,10 @@ export function consume<Q extends QueueName>(
         await advanceShare(queue, job, options)
         return await handle(queue, handlers, job, options.log, signal)
       } catch (error) {
+        if (error instanceof JobPostponed) {
+          await job.moveToDelayed(Date.now() + error.delayMs, token)
+          throw new DelayedError()
+        }
         if (!shutdown.signal.aborted) throw error
         // Cut off by the shutdown, which is no fault of the job: another worker has it at once.
         await job.moveToWait(token)
@@ -140,6 +155,7 @@ async function handle<Q extends QueueName>(
     const result = await handler(payload.data as Payload<Q, JobName<Q>>, {
       jobId: String(job.id),
       lastAttempt: job.attemptsMade + 1 >= spec.attempts,
+      begunBefore: job.attemptsStarted - 1,
       children: () => childOutcomes(job),
       signal,
       log,
@@ -149,6 +165,7 @@ async function handle<Q extends QueueName>(
   } catch (error) {
     const ms = Math.round(performance.now() - started)
     if (error instanceof JobCancelled) log.info({ ms, why: error.message }, 'cancelled')
+    else if (error instanceof JobPostponed) log.warn({ ms, error: errorText(error) }, 'postponed')
     else log.error({ ms, err: error }, 'failed')
     throw error
   }

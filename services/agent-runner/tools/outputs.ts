@@ -94,9 +94,9 @@ function storeOutput(journal: Journal, key: string): string {
   if (!outcome) throw new Error(`store ${key} has no result`)
   if (!outcome.ok) return errorOutput('memory_unavailable', outcome.error)
   const { value } = outcome
-  return value.stored
-    ? JSON.stringify({ memory_id: value.memory_id })
-    : errorOutput(value.error, value.message)
+  if (!value.stored) return errorOutput(value.error, value.message)
+  const note = value.waiting && 'accepted: it is stored as soon as the memory is back'
+  return JSON.stringify({ memory_id: value.memory_id, note })
 }
 
 function tail(text: string): string {

@@ -1,0 +1,78 @@
+import type { Payload, Result } from '../../shared/contracts/catalog.ts'
+import { memoryIdOf } from '../../shared/contracts/ids.ts'
+import type { ImportOutcome, Transferred } from '../../shared/contracts/memory-transfer.ts'
+import type { MemoryRecord } from '../../shared/contracts/record.ts'
+import { decodeVector } from '../../shared/contracts/vector.ts'
+import { MemoryValidationError } from '../../shared/errors.ts'
+import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
+import type { JobContext } from '../../shared/queue/consumer.ts'
+import { scrubRecord } from '../../shared/scrub/scrub-record.ts'
+import type { Scrubber } from '../../shared/scrub/scrubber.ts'
+import type { MemoryBackend, RecordVectors } from './backend.ts'
+import { childVectors } from './child-vectors.ts'
+import { proofProblem } from './proof.ts'
+
+type Deps = { backend: MemoryBackend; home: string; scrub: Scrubber }
+
+/**
+ * Takes in records of another store under the ids that they had there. What is there already stays
+ * as it is, so that a repeated import changes nothing. Receipts are checked when records are read;
+ * here they only decide what is said.
+ */
+export async function importMemory(
+  { records }: Payload<'memory', 'import'>,
+  context: Pick<JobContext, 'children' | 'signal'>,
+  deps: Deps,
+): Promise<Result<'memory', 'import'>> {
+  const bare = records.filter(({ vectors }) => !vectors)
+  const made = bare.length === 0 ? [] : await childVectors(context, 2 * bare.length)
+  const outcomes: ImportOutcome[] = []
+  for (const each of records) {
+    context.signal.throwIfAborted()
+    const own = each.vectors ? decoded(each.vectors) : made.splice(0, 2)
+    outcomes.push(await importRecord(each, own, deps))
+  }
+  return { outcomes }
+}
+
+async function importRecord(
+  { vectors: _given, ...given }: Transferred,
+  [symptom, fix]: Float32Array[],
+  { backend, home, scrub }: Deps,
+): Promise<ImportOutcome> {
+  if (!symptom || !fix) throw new Error('a record has two vectors')
+  if (memoryIdOf(given) !== given.memory_id) {
+    return refused('its id does not follow from what it says: it was altered, or is damaged')
+  }
+  const scrubbed = await scrubRecord(given, scrub)
+  if ('secret' in scrubbed) return refused(scrubbed.secret)
+  const { record } = scrubbed
+  if (await backend.get(record.memory_id)) return { status: 'present' }
+  const vectors = { symptom: record.symptom.trim() === '' ? fix : symptom, fix }
+  return write(record, vectors, { backend, home })
+}
+
+async function write(
+  record: MemoryRecord,
+  vectors: RecordVectors,
+  { backend, home }: Pick<Deps, 'backend' | 'home'>,
+): Promise<ImportOutcome> {
+  try {
+    const outcome = await backend.upsert(record, vectors)
+    if (outcome.status === 'receipt_used') {
+      return refused(`its receipt has stored another record, ${outcome.memory_id}`)
+    }
+  } catch (error) {
+    if (error instanceof MemoryValidationError) return refused(error.message)
+    throw error
+  }
+  return { status: 'imported', proved: proofProblem(record, loadTrustedKeys(home)) === null }
+}
+
+function decoded({ symptom, fix }: { symptom: string; fix: string }): Float32Array[] {
+  return [decodeVector(symptom), decodeVector(fix)]
+}
+
+function refused(message: string): ImportOutcome {
+  return { status: 'refused', message }
+}
