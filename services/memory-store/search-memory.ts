@@ -8,6 +8,7 @@ import type { Candidate, LiveFilter, MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { errorKey } from './error-key.ts'
 import { expiredBefore, type MemoryPolicy, scopeOf } from './lifecycle/policy.ts'
+import { touchedBy } from './lifecycle/touched-by.ts'
 import { proofProblem } from './proof.ts'
 import { RELEVANCE_FLOOR } from './relevance-floor.ts'
 
@@ -51,6 +52,8 @@ export async function searchMemory(
         speaks_against: [],
         // Asked again at every search: a key that is no longer trusted proves nothing any more.
         proved: proofProblem(record, trusted) === null,
+        touched: record.repository_id === payload.repository_id ? touchedBy(record) : null,
+        stale: null,
         fix_description: record.fix_description,
         error_type: record.error_type,
         file_paths: record.file_paths,

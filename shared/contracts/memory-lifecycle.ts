@@ -54,6 +54,6 @@ export type SupersedeResult = z.infer<typeof supersedeResultSchema>
 /** How a run ended that was shown these records. Counted once for each run and record. */
 export const noteOutcomePayloadSchema = z.strictObject({
   run_id: runIdSchema,
-  memory_ids: z.array(z.string()).max(2000),
+  memory_ids: z.array(z.string()),
   outcome: z.enum(['confirmed', 'unconfirmed']),
 })

@@ -55,6 +55,13 @@ export const memoryRecordSchema = z.strictObject({
 })
 export type MemoryRecord = z.infer<typeof memoryRecordSchema>
 
+/** The files that a diff changed, and the names in the lines that it took out or put in. */
+const touchedSchema = z.strictObject({
+  files: z.array(z.string()),
+  identifiers: z.array(z.string()),
+})
+export type Touched = z.infer<typeof touchedSchema>
+
 /**
  * One answer of a search. `score` is the cosine of the better of the two vectors. What an earlier
  * version answered has no relevance: it counts as similar.
@@ -68,6 +75,10 @@ export const memoryMatchSchema = z.strictObject({
   speaks_for: z.array(z.string()).default([]),
   speaks_against: z.array(z.string()).default([]),
   proved: z.boolean(),
+  /** What its diff touched, where it is of the asker's own repository; null for all others. */
+  touched: touchedSchema.nullable().default(null),
+  /** Why it may not fit the asker's files any more. Only who has those files can say so. */
+  stale: z.string().nullable().default(null),
   ...fixClaimSchema.shape,
   timestamp: z.string(),
   session_id: z.string(),

@@ -91,7 +91,8 @@ function tokensOf(journal: Journal): RunView['tokens'] {
   return total
 }
 
-function recallOf(journal: Journal): RunView['recall'] {
+/** What searches brought to the model. */
+export function recallOf(journal: Journal): RunView['recall'] {
   const keys = searchKeys(journal)
   const delivered = deliveries(journal)
   const returned = keys.flatMap((key) => {

@@ -62,7 +62,8 @@ async function perform(
     case 'prefetch': {
       const seen = observedSymptom(run.journal)
       const { normalised: symptom } = await scrubbedSymptom(seen, deps.scrub)
-      const search = { query: symptom, error_type: null, top_k: PREFETCH_TOP_K }
+      const { repository_id } = startOf(run).request
+      const search = { query: symptom, error_type: null, top_k: PREFETCH_TOP_K, repository_id }
       const place = { runId: run.runId, key: PREFETCH, symptom }
       return beginOwn(deps, run, PREFETCH, await searchWork(deps.scrub, place, search))
     }

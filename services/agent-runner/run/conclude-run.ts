@@ -9,6 +9,7 @@ import { openTree } from '../files/tree.ts'
 import { currentVerification } from '../journal/conversation.ts'
 import { viewOf } from '../journal/run-view.ts'
 import type { Run } from '../tools/perform-call.ts'
+import { noteOutcome } from './note-outcome.ts'
 import { transcriptOf } from './transcript.ts'
 
 export async function publishRun(deps: Deps, run: Run): Promise<void> {
@@ -28,6 +29,7 @@ async function offeredPatch(run: Run): Promise<Patch> {
 export async function concludeRun(deps: Deps, run: Run, log: Logger): Promise<void> {
   await closeLedger(deps, run)
   await stopOpenWork(deps, run)
+  await noteOutcome(deps, run)
   const patch = await offeredPatch(run).catch((error): Patch => {
     // Its folder was removed: the run has ended all the same, and must not be woken for ever.
     log.error({ err: error }, 'the patch of an ended run cannot be read')

@@ -37,7 +37,13 @@ async function inTurn(producer: Producer, { start }: Journal, work: FlowJob): Pr
   return { ...work, opts: { ...work.opts, priority: turn } }
 }
 
-type Search = { query: string; error_type: string | null; top_k: number }
+type Search = {
+  query: string
+  error_type: string | null
+  top_k: number
+  /** Who asks. */
+  repository_id: string | undefined
+}
 
 /**
  * `symptom`: what was observed of the run, normalised and scrubbed; the search takes the nearer of

@@ -117,7 +117,8 @@ async function workOf(
       const { query, error_type, top_k } = parsed.args
       const { normalised } = await scrubbedSymptom(observedSymptom(run.journal), scrub)
       const place = { runId: run.runId, key, symptom: normalised }
-      return searchWork(scrub, place, { query, error_type, top_k })
+      const repository_id = run.journal.start?.request.repository_id
+      return searchWork(scrub, place, { query, error_type, top_k, repository_id })
     }
     case 'run_tests':
       return testsWork(testEnvironment(run), key, 'run', { command: parsed.args.command, patch })

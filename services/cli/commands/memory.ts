@@ -6,16 +6,17 @@ import { createScrubber, type Scrubber } from '../../../shared/scrub/scrubber.ts
 import { normaliseSymptom } from '../../../shared/symptom.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
-import { printMatches, printRecord, printVerified } from '../format/format-memory.ts'
-import { createTerminal, oneLine, type Terminal, table } from '../format/terminal.ts'
+import { printMatches, printRecord, printVerified, stateOf } from '../format/format-memory.ts'
+import { oneLine, type Terminal, table } from '../format/terminal.ts'
 import { wholeNumber } from '../run-options.ts'
 import { verifyMemory } from '../verify-memory.ts'
-import { withServices } from '../with-services.ts'
+import { type MemoryOptions, noSuchMemory, withMemory } from '../with-memory.ts'
+import { addRevokeCommands } from './memory-revoke.ts'
+import { addSupersedeCommand } from './memory-supersede.ts'
 
-type Options = { json?: boolean }
-type ListOptions = Options & { limit: number; offset: number; session?: string }
-type VerifyOptions = Options & { limit: number }
-type SearchOptions = Options & { errorType?: string; topK: number }
+type ListOptions = MemoryOptions & { limit: number; offset: number; session?: string }
+type VerifyOptions = MemoryOptions & { limit: number }
+type SearchOptions = MemoryOptions & { errorType?: string; topK: number; repository?: string }
 
 export function addMemoryCommand(program: Command, context: CliContext): void {
   const memory = program.command('memory').description('look into the memory of proved fixes')
@@ -33,7 +34,7 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
     .command('show <id>')
     .description('show one record with its evidence')
     .option('--json', 'print it as JSON')
-    .action((id: string, options: Options) =>
+    .action((id: string, options: MemoryOptions) =>
       withMemory(context, options, (producer, terminal) => show(producer, terminal, id)),
     )
   memory
@@ -41,6 +42,7 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
     .description('search by the text of a failure, as Astra does')
     .option('--error-type <name>', 'only fixes of this error type')
     .option('--top-k <n>', 'how many at most', wholeNumber(1, 10), 3)
+    .option('--repository <id>', 'as a run of this repository would')
     .option('--json', 'print the matches as JSON')
     .action((text: string, options: SearchOptions) =>
       withMemory(context, options, (producer, terminal) =>
@@ -60,9 +62,11 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
     .command('delete <id>')
     .description('remove one record for good')
     .option('--json', 'print what was done as JSON')
-    .action((id: string, options: Options) =>
+    .action((id: string, options: MemoryOptions) =>
       withMemory(context, options, (producer, terminal) => remove(producer, terminal, id)),
     )
+  addRevokeCommands(memory, context)
+  addSupersedeCommand(memory, context)
 }
 
 const SOME_UNPROVED = 3
@@ -78,17 +82,6 @@ Exit codes:
   2    wrong usage or configuration; nothing was done
   130  interrupted`
 
-async function withMemory(
-  context: CliContext,
-  options: Options,
-  use: (producer: Producer, terminal: Terminal) => Promise<void>,
-): Promise<void> {
-  const terminal = createTerminal(options)
-  await withServices(context.config(), context, terminal.note, ({ producer }) =>
-    use(producer, terminal),
-  )
-}
-
 async function list(producer: Producer, terminal: Terminal, options: ListOptions): Promise<void> {
   const { limit, offset, session } = options
   const page = await askMemory(producer, 'list', { limit, offset, session_id: session ?? null })
@@ -101,18 +94,19 @@ async function list(producer: Producer, terminal: Terminal, options: ListOptions
     record.memory_id,
     record.timestamp.slice(0, 16),
     record.proved ? 'proved' : 'unproved',
+    stateOf(record),
     oneLine(record.error_type, 24),
     oneLine(record.fix_description, 60),
   ])
-  terminal.print(table(['Memory', 'Confirmed', 'Proof', 'Error type', 'Fix'], rows))
+  terminal.print(table(['Memory', 'Confirmed', 'Proof', 'State', 'Error type', 'Fix'], rows))
   terminal.print(`${page.records.length} of ${page.total}`)
 }
 
 async function show(producer: Producer, terminal: Terminal, id: string): Promise<void> {
-  const { record, unproved } = await askMemory(producer, 'get', { memory_id: id })
+  const { record, unproved, expired } = await askMemory(producer, 'get', { memory_id: id })
   if (!record) throw noSuchMemory(id)
-  terminal.printJson({ ...record, unproved })
-  printRecord(terminal, record, unproved)
+  terminal.printJson({ ...record, unproved, expired })
+  printRecord(terminal, record, { unproved, expired })
 }
 
 async function search(
@@ -130,6 +124,7 @@ async function search(
     query,
     error_type: options.errorType ? (await scrub(options.errorType)).text : null,
     top_k: options.topK,
+    repository_id: options.repository,
   }
   // What is stored is normalised too; a text of nothing but paths and numbers stays as it is.
   const result = await askMemory(producer, 'search', question, [normaliseSymptom(query) || query])
@@ -149,12 +144,9 @@ async function verify(
 }
 
 async function remove(producer: Producer, terminal: Terminal, id: string): Promise<void> {
-  const { deleted } = await askMemory(producer, 'delete', { memory_id: id })
+  const { deleted, brought_back } = await askMemory(producer, 'delete', { memory_id: id })
   if (!deleted) throw noSuchMemory(id)
-  terminal.printJson({ memory_id: id, deleted })
+  terminal.printJson({ memory_id: id, deleted, brought_back })
   terminal.print(`deleted ${id}`)
-}
-
-function noSuchMemory(id: string): UsageError {
-  return new UsageError(`there is no memory ${id}`, { hint: '`astra memory list` lists them' })
+  for (const each of brought_back) terminal.print(`${each}, which it stood for, is found again`)
 }

@@ -7,7 +7,7 @@ import { oneLine, plain, type Terminal, table } from './terminal.ts'
 export function printRecord(
   { print }: Terminal,
   record: MemoryRecord,
-  unproved: ProofProblem | null,
+  { unproved, expired }: { unproved: ProofProblem | null; expired: boolean },
 ): void {
   const rows: [string, string | null][] = [
     ['memory', record.memory_id],
@@ -21,13 +21,29 @@ export function printRecord(
     ['proof', proofText(record, unproved)],
     ['tests', record.failing_tests.join(', ') || null],
     ['model', record.model],
-    ['shown', String(record.shown)],
+    ['shown', shownText(record)],
+    ['group', record.group],
+    ['state', stateOf({ ...record, expired })],
     ['revoked', record.revoked_at],
     ['replaced by', record.superseded_by],
+    ['stands for', record.merged.join(', ') || null],
   ]
   for (const [name, value] of rows) if (value !== null) print(`${name.padEnd(11)} ${plain(value)}`)
   if (record.symptom !== '') print(`\n${plain(record.symptom.trimEnd())}`)
   if (record.diff !== '') print(`\n${plain(record.diff.trimEnd())}`)
+}
+
+/** Whether searches answer with a record, and if not, why; the first reason that holds. */
+export function stateOf(
+  record: Pick<MemoryRecord, 'revoked_at' | 'superseded_by'> & { expired: boolean },
+): string {
+  if (record.revoked_at !== null) return 'revoked'
+  if (record.superseded_by !== null) return 'replaced'
+  return record.expired ? 'expired' : 'live'
+}
+
+function shownText({ shown, confirmed, unconfirmed }: MemoryRecord): string {
+  return `${shown} times; runs that saw it: ${confirmed} fixed, ${unconfirmed} not`
 }
 
 function proofText({ receipt }: MemoryRecord, unproved: ProofProblem | null): string {
@@ -49,7 +65,12 @@ export function printVerified({ print }: Terminal, verified: VerifiedMemory): vo
   }
 }
 
-export function printMatches({ print }: Terminal, { matches, searched }: SearchResult): void {
+export function printMatches({ print }: Terminal, result: SearchResult): void {
+  const { matches, searched, withheld } = result
+  if (withheld !== null) {
+    print(`nothing is answered: ${withheld}`)
+    return
+  }
   if (matches.length === 0) {
     print(`nothing relevant among ${searched} records`)
     return
