@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { renderMatches } from '../../services/agent-runner/tools/outputs.ts'
 import {
   expiredBefore,
   isExpired,
@@ -6,6 +7,7 @@ import {
   scopeOf,
 } from '../../services/memory-store/lifecycle/policy.ts'
 import { readConfig } from '../../shared/config.ts'
+import { searchResultSchema } from '../../shared/contracts/memory.ts'
 
 const policy = (env: Record<string, string>) => policyOf(readConfig({ HOME: '/home/a', ...env }))
 const now = new Date('2026-11-30T12:00:00Z')
@@ -60,4 +62,13 @@ describe('expiry', () => {
     expect(expiredBefore(policy({}), now)).toBeNull()
     expect(isExpired('1999-01-01T00:00:00Z', policy({}), now)).toBe(false)
   })
+})
+
+it('tells the model why nothing is answered, behind what every empty search says', () => {
+  const withheld = scopeOf(policy({ ASTRA_MEMORY_SHARING: 'repository' }), undefined)
+  const why = withheld.kind === 'withheld' ? withheld.why : null
+  const result = searchResultSchema.parse({ matches: [], searched: 0, withheld: why })
+  expect(renderMatches(result)).toMatch(
+    /^No relevant confirmed fixes found\.\nNothing is shared: ASTRA_MEMORY_SHARING is repository/,
+  )
 })

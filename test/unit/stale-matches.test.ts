@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { markStale } from '../../services/agent-runner/files/stale-matches.ts'
+import { renderMatches } from '../../services/agent-runner/tools/outputs.ts'
 import { touchedBy } from '../../services/memory-store/lifecycle/touched-by.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Manifest } from '../../shared/contracts/manifest.ts'
@@ -83,6 +84,14 @@ it('says nothing of matches of other repositories, and gives other results back 
   expect(await markStale(files, foreign)).toBe(foreign)
   const other = { kind: 'red', output: 'no search' }
   expect(await markStale(files, other)).toBe(other)
+})
+
+it('is told to the model with the match', async () => {
+  await base({ 'src/a.ts': '' })
+  const touched = { files: ['src/\nb.ts'], identifiers: [] }
+  const marked = searchResultSchema.parse(await markStale(files, result(touched)))
+  expect(renderMatches(marked)).toMatch(/^Stale: src\/ b\.ts is not in this project any more$/m)
+  expect(renderMatches(result(null))).not.toContain('Stale')
 })
 
 describe('what a diff touched', () => {

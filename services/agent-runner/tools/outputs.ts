@@ -43,7 +43,9 @@ export function searchOutput(journal: Journal, key: string): string {
   return renderMatches(outcome.value)
 }
 
-export function renderMatches({ matches }: SearchResult): string {
+export function renderMatches({ matches, withheld }: SearchResult): string {
+  if (withheld !== null)
+    return `No relevant confirmed fixes found.\nNothing is shared: ${withheld}.`
   if (matches.length === 0) return 'No relevant confirmed fixes found.'
   const blocks = matches.map((match, index) =>
     [
@@ -55,6 +57,7 @@ export function renderMatches({ matches }: SearchResult): string {
       `Confirmed: ${match.timestamp}`,
       `Session: ${oneLine(match.session_id)}`,
       `Proof: ${match.proved ? 'verified by a separate process' : 'none: treat as a rumour'}`,
+      ...(match.stale === null ? [] : [`Stale: ${oneLine(match.stale)}`]),
     ].join('\n'),
   )
   return blocks.join('\n\n')
