@@ -25,7 +25,8 @@ export async function importMemory(
   deps: Deps,
 ): Promise<Result<'memory', 'import'>> {
   const bare = records.filter(({ vectors }) => !vectors)
-  const made = bare.length === 0 ? [] : await childVectors(context, 2 * bare.length)
+  const embedded = bare.length > 0 && (await context.children()).length > 0
+  const made = embedded ? await childVectors(context, 2 * bare.length) : []
   const outcomes: ImportOutcome[] = []
   for (const each of records) {
     context.signal.throwIfAborted()
@@ -40,7 +41,6 @@ async function importRecord(
   [symptom, fix]: Float32Array[],
   { backend, home, scrub }: Deps,
 ): Promise<ImportOutcome> {
-  if (!symptom || !fix) throw new Error('a record has two vectors')
   if (memoryIdOf(given) !== given.memory_id) {
     return refused('its id does not follow from what it says: it was altered, or is damaged')
   }
@@ -48,6 +48,7 @@ async function importRecord(
   if ('secret' in scrubbed) return refused(scrubbed.secret)
   const { record } = scrubbed
   if (await backend.get(record.memory_id)) return { status: 'present' }
+  if (!symptom || !fix) return { status: 'needs_vectors' }
   const vectors = { symptom: record.symptom.trim() === '' ? fix : symptom, fix }
   return write(record, vectors, { backend, home })
 }

@@ -47,6 +47,8 @@ export const importResultSchema = z.strictObject({
       z.strictObject({ status: z.literal('imported'), proved: z.boolean() }),
       /** It was there, and stays as it was. */
       z.strictObject({ status: z.literal('present') }),
+      /** It is not there, and came without vectors in a job that makes none. */
+      z.strictObject({ status: z.literal('needs_vectors') }),
       z.strictObject({ status: z.literal('refused'), message: z.string() }),
     ]),
   ),
