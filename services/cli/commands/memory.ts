@@ -13,6 +13,7 @@ import { verifyMemory } from '../verify-memory.ts'
 import { type MemoryOptions, noSuchMemory, withMemory } from '../with-memory.ts'
 import { addRevokeCommands } from './memory-revoke.ts'
 import { addSupersedeCommand } from './memory-supersede.ts'
+import { addTransferCommands } from './memory-transfer.ts'
 
 type ListOptions = MemoryOptions & { limit: number; offset: number; session?: string }
 type VerifyOptions = MemoryOptions & { limit: number }
@@ -67,6 +68,7 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
     )
   addRevokeCommands(memory, context)
   addSupersedeCommand(memory, context)
+  addTransferCommands(memory, context)
 }
 
 const SOME_UNPROVED = 3
