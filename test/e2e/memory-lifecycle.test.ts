@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import { productRoot } from '../../shared/config.ts'
 import { jobIdOf } from '../../shared/contracts/ids.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
+import { runFiles } from '../../shared/run-files.ts'
 import type { Lease } from '../../shared/supervisor-client.ts'
 import { type Astra, createAstra } from '../support/astra.ts'
 
@@ -39,6 +40,20 @@ async function fix(runId: string) {
   const workspace = join(folder, runId)
   await cp(template, workspace, { recursive: true })
   return json(['fix', workspace, '--offline', '--run-id', runId])
+}
+
+/** The same fault again in the folder of the first run, whose file has another name by now. */
+async function breakAgain(): Promise<string> {
+  const workspace = join(folder, 'first')
+  await cp(template, workspace, { recursive: true })
+  await rename(join(workspace, 'src/settings.ts'), join(workspace, 'src/options.ts'))
+  for (const path of ['src/server.ts', 'test/catalog.test.ts'].map((each) =>
+    join(workspace, each),
+  )) {
+    const source = await readFile(path, 'utf8')
+    await writeFile(path, source.replace('/settings.ts', '/options.ts'))
+  }
+  return workspace
 }
 
 /** Waits until the memory has noted how the run ended. */
@@ -116,6 +131,18 @@ it('lets a record be superseded by another, and says so, and not after --undo', 
   expect(circle).toMatchObject({ code: 2, stderr: expect.stringContaining('take that back first') })
   const undone = await json(['memory', 'supersede', first, '--undo'])
   expect(undone).toEqual({ memory_id: first, by: null, changed: true })
+})
+
+it('tells the model that the place of its own fix is gone, and merges what comes of it', async () => {
+  const workspace = await breakAgain()
+  const run = await json(['fix', workspace, '--offline', '--run-id', 'third'])
+  expect(run).toMatchObject({ status: 'fixed' })
+  const transcript = await readFile(runFiles(astra.home, 'third').transcript, 'utf8')
+  expect(transcript).toContain('Stale: src/settings.ts is not in this project any more')
+  expect(await json(['memory', 'show', run.stored_memory_id])).toMatchObject({ merged: [first] })
+  expect((await json(['memory', 'show', first])).superseded_by).toBe(run.stored_memory_id)
+  const removed = await json(['memory', 'delete', run.stored_memory_id])
+  expect(removed.brought_back).toEqual([first])
 })
 
 it.each([
