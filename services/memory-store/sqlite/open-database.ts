@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import semver from 'semver'
 import { load as loadSqliteVec } from 'sqlite-vec'
-import { AstraError, errorText } from '../../../shared/errors.ts'
+import { errorText } from '../../../shared/errors.ts'
+import { MemoryDatabaseError } from '../database-error.ts'
 import { termsOf } from '../retrieval/terms.ts'
 import { migrations } from './migrations.ts'
 import { inTransaction } from './transaction.ts'
@@ -15,13 +16,6 @@ const OLDEST_SQLITE = '3.51.3'
 const BUSY_MS = 5000
 /** A search reads every vector: mapped, in about half the time of copying them page by page. */
 const MAPPED_BYTES = 2 ** 30
-
-/** The database file cannot be used; it was not altered. */
-export class MemoryDatabaseError extends AstraError {
-  constructor(message: string, options: { cause?: unknown } = {}) {
-    super('memory_database', message, options)
-  }
-}
 
 /**
  * Opens the database, or makes it, and brings its schema up to date. Throws MemoryDatabaseError

@@ -29,7 +29,11 @@ type Claim = {
 export async function claimReceipt(collection: Collection, claim: Claim): Promise<string | null> {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const holder = held(await rivals(collection, claim))
-    if (holder !== null) return holder
+    if (holder !== null) {
+      // What an earlier try may have left, when its process died.
+      await claim.withdraw()
+      return holder
+    }
     await claim.write()
     const seen = await rivals(collection, claim)
     if (seen.length === 0) return null
