@@ -32,6 +32,8 @@ export const runViewSchema = z.strictObject({
   recall: z.strictObject({
     mode: recallModeSchema,
     searches: z.number().int(),
+    /** Those that told the model that the memory is unavailable. */
+    unavailable: z.number().int().default(0),
     returned: z.array(z.strictObject({ memory_id: z.string(), score: z.number() })),
     /** null while nothing was edited. */
     delivered_before_first_edit: z.boolean().nullable(),

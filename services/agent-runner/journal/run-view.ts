@@ -95,10 +95,10 @@ function tokensOf(journal: Journal): RunView['tokens'] {
 export function recallOf(journal: Journal): RunView['recall'] {
   const keys = searchKeys(journal)
   const delivered = deliveries(journal)
-  const returned = keys.flatMap((key) => {
-    const outcome = delivered.has(key) ? outcomeOf(journal, key, 'search') : null
-    return outcome?.ok ? outcome.value.matches : []
-  })
+  const outcomes = keys.flatMap((key) =>
+    delivered.has(key) ? (outcomeOf(journal, key, 'search') ?? []) : [],
+  )
+  const returned = outcomes.flatMap((outcome) => (outcome.ok ? outcome.value.matches : []))
   const best = new Map<string, number>()
   for (const { memory_id, score } of returned) {
     best.set(memory_id, Math.max(score, best.get(memory_id) ?? score))
@@ -110,6 +110,7 @@ export function recallOf(journal: Journal): RunView['recall'] {
   return {
     mode: journal.start?.request.recall ?? 'tool',
     searches: keys.length,
+    unavailable: outcomes.filter(({ ok }) => !ok).length,
     returned: [...best].map(([memory_id, score]) => ({ memory_id, score })),
     delivered_before_first_edit: firstEdit ? firstDelivery <= firstEdit.request : null,
   }

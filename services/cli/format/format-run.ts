@@ -47,7 +47,9 @@ function testsText({ verification }: RunView): string | null {
 function memoryText({ recall }: RunView): string {
   const found = recall.returned.map((match) => `${match.memory_id} (${match.score.toFixed(4)})`)
   const searches = `${recall.searches} ${recall.searches === 1 ? 'search' : 'searches'}`
-  return `${searches} (${recall.mode}), returned ${found.length > 0 ? found.join(', ') : 'nothing'}`
+  const away = recall.unavailable > 0 ? `; unavailable for ${recall.unavailable}` : ''
+  const returned = found.length > 0 ? found.join(', ') : 'nothing'
+  return `${searches} (${recall.mode}), returned ${returned}${away}`
 }
 
 const protectedText = (run: RunView) =>
