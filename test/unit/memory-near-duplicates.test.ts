@@ -162,6 +162,11 @@ describe('a near-duplicate', () => {
 describe('two records stay two', () => {
   const others: [string, () => MemoryRecord, typeof alike][] = [
     ['of other repositories', () => proved(2, { repository_id: 'repository-2' }), alike],
+    [
+      'of other groups, which would not see each other',
+      () => proved(2, { group: 'team-b' }),
+      alike,
+    ],
     ['of another error type', () => proved(2, { error_type: 'TypeError' }), alike],
     ['of other failing tests', () => proved(2, { failing_tests: ['test/b.ts > b'] }), alike],
     ['with another symptom', () => proved(2), { symptom: at(0.89), fix: at(1) }],

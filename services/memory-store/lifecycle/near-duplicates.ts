@@ -21,8 +21,8 @@ export const SAME_CHANGE_WORDS = 0.5
 const LIMIT = 20
 
 /**
- * The live, proved records that say what this one says: the same repository, error type and failing
- * test, nearly the same symptom, and the same change or nearly the same words about it.
+ * The live, proved records that say what this one says, to the same readers: the same repository,
+ * group, error type and failing test, nearly the same symptom, and the same change or nearly the same words about it.
  */
 export async function nearDuplicates(
   { backend, trusted }: { backend: MemoryBackend; trusted: Map<string, KeyObject> },
@@ -49,6 +49,7 @@ export async function nearDuplicates(
     .filter(
       (other) =>
         other.memory_id !== record.memory_id &&
+        other.group === record.group &&
         other.failing_tests.some((test) => record.failing_tests.includes(test)) &&
         (words.get(other.memory_id) ?? -1) >= wordsNeeded(record, other) &&
         proofProblem(other, trusted) === null,
