@@ -32,6 +32,14 @@ const pricesSchema = z
     output,
   }))
 
+/** Addresses stand in messages and logs. */
+const serverUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => new URL(url).password === '' && new URL(url).username === '', {
+    message: 'must hold no name and no password: a key has a variable of its own',
+    when: ({ issues }) => issues.length === 0,
+  })
+
 /** All settings; `.env.example` explains each. Unknown variables are ignored. */
 const settingsSchema = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
@@ -74,9 +82,9 @@ const settingsSchema = z.object({
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'must be 1 to 100 letters, digits, "_" or "-"')
     .default('astra_codebase_memory'),
-  ASTRA_QDRANT_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:6333'),
+  ASTRA_QDRANT_URL: serverUrl.default('http://127.0.0.1:6333'),
   ASTRA_QDRANT_API_KEY: z.string().min(1).optional(),
-  ASTRA_VECTORAI_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:16573'),
+  ASTRA_VECTORAI_URL: serverUrl.default('http://127.0.0.1:16573'),
   ASTRA_VECTORAI_TOKEN: z.string().min(1).optional(),
 
   EMBEDDING_MODEL_PATH: z.string().min(1).optional(),

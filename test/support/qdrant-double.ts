@@ -28,6 +28,7 @@ export async function startQdrantDouble(
 
   function answer(request: DoubleRequest): DoubleAnswer {
     const { method, parts, headers } = request
+    if (parts[0] === 'healthz') return { status: 200, body: 'healthz check passed' }
     if (options.apiKey && headers['api-key'] !== options.apiKey) {
       return { status: 401, body: 'Must provide an API key or an Authorization bearer token' }
     }

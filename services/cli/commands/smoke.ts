@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { SMOKE_SESSION_PREFIX, type StorePayload } from '../../../shared/contracts/memory.ts'
-import { AstraError, UsageError } from '../../../shared/errors.ts'
+import { AstraError, UnavailableError, UsageError } from '../../../shared/errors.ts'
 import { secretsOf } from '../../../shared/scrub/known-secrets.ts'
 import { scrubStore } from '../../../shared/scrub/scrub-store.ts'
 import { createScrubber } from '../../../shared/scrub/scrubber.ts'
@@ -11,6 +11,8 @@ import { createTerminal } from '../format/terminal.ts'
 import { withServices } from '../with-services.ts'
 
 type Options = { json?: boolean }
+
+const seeDoctor = '`astra doctor` looks at it; the record is stored when it is back'
 
 export function addSmokeCommand(program: Command, context: CliContext): void {
   const smoke = program
@@ -43,6 +45,7 @@ async function store(context: CliContext, options: Options): Promise<void> {
     async ({ producer }) => {
       const stored = await askMemory(producer, 'store', record, texts)
       if (!stored.stored) throw new AstraError(stored.error, `not stored: ${stored.message}`)
+      if (stored.waiting) throw new UnavailableError('the store is away', { hint: seeDoctor })
       const question = { query: symptom, error_type: null, top_k: 10 }
       const { matches } = await askMemory(producer, 'search', question, [symptom])
       const match = matches.find((each) => each.memory_id === stored.memory_id)

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { access, constants, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import semver from 'semver'
 import { type Config, productRoot } from '../../../shared/config.ts'
@@ -10,6 +9,7 @@ import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { Check, Finding } from './check.ts'
 import { examineRedisServer } from './doctor-redis.ts'
 import { examineSandbox } from './doctor-sandbox.ts'
+import { examineStore } from './doctor-store.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -28,7 +28,7 @@ export async function examine(config: Config, env: Env): Promise<Check[]> {
     ['services', () => checkServices(config)],
     ['redis', () => checkRedis(config, env)],
     ['model file', () => checkModelFile(config)],
-    ['memory', () => checkStore(config)],
+    ['memory', () => examineStore(config)],
     ['api key', () => checkKey(config)],
     ['git', () => checkGit(env)],
     ['sandbox', () => examineSandbox(config, env)],
@@ -95,24 +95,6 @@ async function checkModelFile(config: Config): Promise<Finding> {
     }
   }
   return ok(folder)
-}
-
-function checkStore({ home }: Config): Finding {
-  const probe = new DatabaseSync(':memory:')
-  const version = String(probe.prepare('select sqlite_version() as version').get()?.version)
-  probe.close()
-  if (semver.lt(version, '3.51.3')) return fail(`SQLite ${version}`, '3.51.3 or newer is needed')
-  const file = join(home, 'memory', 'memory.db')
-  try {
-    const db = new DatabaseSync(file, { readOnly: true })
-    const result = String(db.prepare('pragma quick_check').get()?.quick_check)
-    db.close()
-    if (result === 'ok') return ok(`SQLite ${version}, ${file}`)
-    return fail(`${file} is damaged: ${result}`, 'put a backup in its place')
-  } catch (error) {
-    if (/unable to open/.test(errorText(error))) return ok(`SQLite ${version}, no records yet`)
-    return fail(`${file}: ${errorText(error)}`, 'put a backup in its place, or move it away')
-  }
 }
 
 function checkKey({ OPENAI_API_KEY }: Config): Finding {

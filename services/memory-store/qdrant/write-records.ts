@@ -33,6 +33,8 @@ const MAX_TRIES = 50
 
 /** Through the leader of a cluster: conditions are looked at in one place. */
 const durable = { wait: true, ordering: 'strong' } as const
+/** A read that builds on a write does not take the word of one late replica. */
+const settled = { consistency: 'majority' } as const
 
 export async function upsertRecord(
   qdrant: Qdrant,
@@ -74,8 +76,9 @@ async function claimReceipt(
   await ask((client) =>
     client.upsert(collection, { points, update_mode: 'insert_only', ...durable }),
   )
-  const [claimed] = await ask((client) => client.retrieve(collection, { ids: [id] }))
-  return String(claimed?.payload?.memory_id)
+  const [claimed] = await ask((client) => client.retrieve(collection, { ids: [id], ...settled }))
+  if (!claimed) throw new UnavailableError('the claim of a receipt has not reached all replicas')
+  return String(claimed.payload?.memory_id)
 }
 
 export async function addOne(
@@ -106,7 +109,10 @@ async function change(
   write: (before: Payload | undefined, stamp: Payload, unchanged: Condition[]) => Promise<boolean>,
 ): Promise<void> {
   const writer = randomUUID()
-  const read = async () => (await ask((client) => client.retrieve(collection, { ids: [id] })))[0]
+  const read = async () => {
+    const [point] = await ask((client) => client.retrieve(collection, { ids: [id], ...settled }))
+    return point
+  }
   let before = await read()
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const known = writersOf(before?.payload)
