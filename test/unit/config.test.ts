@@ -34,7 +34,7 @@ describe('configuration', () => {
     ['ASTRA_STORE', 'postgres'],
     ['ASTRA_COLLECTION', 'my memory'],
     ['ASTRA_QDRANT_URL', 'nowhere'],
-    ['ASTRA_QDRANT_URL', 'http://someone:password@host:6333'],
+    ['ASTRA_QDRANT_URL', 'http://someone@host:6333'],
     ['ASTRA_VECTORAI_URL', 'localhost:16573'],
   ])('refuses %s=%s and names the variable', (name, value) => {
     expect(() => readConfig({ ...home, [name]: value })).toThrow(ConfigError)
