@@ -11,6 +11,7 @@ import { neededRequests } from './requests.ts'
 import {
   endSession,
   enqueue,
+  enqueueAgain,
   inFlight,
   openSession,
   removeSession,
@@ -137,6 +138,9 @@ function crashes(
       for (const [index, project] of chosen.entries()) {
         await enqueue(session, `crash-${points[0]}-${index + 1}`, project)
       }
+      await untilEnded(session)
+      // Once more where it was, so that something is recalled, merged and counted.
+      await enqueueAgain(session, `crash-${points[0]}-again`, `crash-${points[0]}-1`)
       await untilEnded(session)
     }
     await judge(session, points, asking())

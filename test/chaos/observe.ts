@@ -110,9 +110,8 @@ async function readFromDisk(
 
 /** Every file that the workspace has or should have, and that is not as it was written. */
 async function changedFiles(session: Session, runId: string): Promise<string[]> {
-  const project = session.runs.get(runId)
-  if (!project) throw new Error(`nobody asked for ${runId}`)
-  const folder = join(session.folder, 'workspaces', runId, project.name)
+  const [project, folder] = [session.runs.get(runId), session.workspaces.get(runId)]
+  if (!project || !folder) throw new Error(`nobody asked for ${runId}`)
   const entries = await readdir(folder, { recursive: true })
   const paths = new Set([...entries, ...Object.keys(project.files)])
   const compared = [...paths].map(async (path) => {

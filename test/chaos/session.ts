@@ -37,6 +37,8 @@ export type Session = {
   /** Holds the workspaces and the temporary folder of everything that runs. */
   folder: string
   runs: Map<string, Project>
+  /** By run; several runs may have the same. */
+  workspaces: Map<string, string>
   ended: Set<string>
   injected: Injected[]
   /** Each resolves when a killed process is back. */
@@ -66,6 +68,7 @@ export async function openSession(
     journals: createJournalStore(redis),
     folder,
     runs: new Map(),
+    workspaces: new Map(),
     ended: new Set(),
     injected: [],
     recoveries: [],
@@ -96,13 +99,32 @@ export async function removeSession({ astra, folder }: Session): Promise<void> {
 
 /** Asks for a repair as `astra enqueue` does; a Redis that is away or full is asked again. */
 export async function enqueue(session: Session, runId: string, project: Project): Promise<void> {
-  const { astra, folder, producer, signal } = session
-  const workspace = join(folder, 'workspaces', runId, project.name)
+  const workspace = join(session.folder, 'workspaces', runId, project.name)
   await writeProject(workspace, project)
+  await askFor(session, { runId, project, workspace })
+}
+
+/** The same repair in the workspace of an earlier run, which is as it was: nobody applies a patch. */
+export async function enqueueAgain(
+  session: Session,
+  runId: string,
+  earlier: string,
+): Promise<void> {
+  const [project, workspace] = [session.runs.get(earlier), session.workspaces.get(earlier)]
+  if (!project || !workspace) throw new Error(`there was no run ${earlier}`)
+  await askFor(session, { runId, project, workspace })
+}
+
+async function askFor(
+  session: Session,
+  { runId, project, workspace }: { runId: string; project: Project; workspace: string },
+): Promise<void> {
+  const { astra, producer, signal } = session
   const options = { prompt: DEFAULT_PROMPT, runId, offline: true, recall: 'tool' } as const
   const order = orderOf(workspace, { ...options, priority: 'normal' }, astra.config)
   const { request } = await prepareRun(astra.config, astra.env, order)
   session.runs.set(runId, project)
+  session.workspaces.set(runId, workspace)
   await persist(signal, () => startRun(producer, request))
 }
 
