@@ -18,7 +18,15 @@ it('still takes a search job and its result as they were before relevance', () =
   const match = { memory_id, score: 0.5, proved: true, ...told }
   expect(searchResultSchema.parse({ matches: [match], searched: 1 })).toEqual({
     matches: [
-      { ...match, relevance: 'similar', probability: 0, speaks_for: [], speaks_against: [] },
+      {
+        ...match,
+        relevance: 'similar',
+        probability: 0,
+        speaks_for: [],
+        speaks_against: [],
+        touched: null,
+        stale: null,
+      },
     ],
     error_type_filter: 'none',
     searched: 1,
