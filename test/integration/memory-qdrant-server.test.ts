@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createQdrantBackend } from '../../services/memory-store/qdrant/qdrant-backend.ts'
 import { axis, dimensions } from '../support/backend-suite.ts'
@@ -91,6 +92,67 @@ it('stores and counts once what the server did without saying so', async () => {
   expect(await backend.setRevoked({ session_id: 'run-1' }, at)).toBe(1)
   const kept = { ...record, shown: 1, revoked_at: at }
   expect(await backend.list(all)).toEqual({ records: [kept], total: 1 })
+})
+
+describe('a write that comes late', () => {
+  const record = sampleRecord()
+  const at = '2026-11-02T00:00:00Z'
+
+  /** Holds back the next write to `path` until `meanwhile` has been done by another process. */
+  async function late(
+    path: RegExp,
+    write: () => Promise<unknown>,
+    meanwhile: () => Promise<unknown>,
+  ) {
+    const { promise: until, resolve } = Promise.withResolvers<void>()
+    double.trouble([{ kind: 'hold', until }], path)
+    const before = double.requests.length
+    const written = write()
+    const arrived = () =>
+      double.requests
+        .slice(before)
+        .some(({ method, parts }) => path.test(`${method} ${parts.join('/')}`))
+    while (!arrived()) await setImmediate()
+    await meanwhile()
+    resolve()
+    await written
+  }
+
+  it('counts on top of what others counted', async () => {
+    const other = createQdrantBackend({
+      url: double.url,
+      apiKey: undefined,
+      collection,
+      dimensions,
+    })
+    await backend.upsert(record, vectors)
+    const count = (each: typeof other) => each.count([record.memory_id], 'shown')
+    await late(
+      /^POST .*payload$/,
+      () => count(backend),
+      () => count(other),
+    )
+    expect(await backend.get(record.memory_id)).toMatchObject({ shown: 2 })
+    await other.close()
+  })
+
+  it('takes back no revocation, and brings back no deleted record in its old state', async () => {
+    const other = createQdrantBackend({
+      url: double.url,
+      apiKey: undefined,
+      collection,
+      dimensions,
+    })
+    await backend.upsert({ ...record, shown: 5 }, vectors)
+    const store = () => backend.upsert({ ...record, model: 'x' }, vectors)
+    const path = /^PUT .*points$/
+    await late(path, store, () => other.setRevoked({ memory_id: record.memory_id }, at))
+    const revoked = { ...record, model: 'x', shown: 5, revoked_at: at }
+    expect(await backend.get(record.memory_id)).toEqual(revoked)
+    await late(path, store, () => other.delete(record.memory_id))
+    expect(await backend.get(record.memory_id)).toEqual({ ...record, model: 'x' })
+    await other.close()
+  })
 })
 
 it('passes over a record that cannot be read, and names it to who looks at all', async () => {

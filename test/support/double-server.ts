@@ -30,6 +30,8 @@ export type Trouble =
   | { kind: 'lose_answer' }
   /** Never answers. */
   | { kind: 'hang' }
+  /** Looks at the request only after that. */
+  | { kind: 'hold'; until: Promise<unknown> }
   /** Does half of a batch, where that is documented, and answers 500. */
   | { kind: 'half' }
 
@@ -75,6 +77,7 @@ export async function startDoubleServer(
       requests.push(request)
       const trouble = takeTrouble(request)
       if (trouble?.kind === 'hang') return
+      if (trouble?.kind === 'hold') await trouble.until
       const { status, body, headers } =
         trouble?.kind === 'refuse'
           ? { ...trouble, body: errorBody(refusal(trouble.status)) }
