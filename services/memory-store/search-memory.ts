@@ -4,66 +4,63 @@ import type { MemoryMatch } from '../../shared/contracts/record.ts'
 import { errorText } from '../../shared/errors.ts'
 import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
-import type { Candidate, LiveFilter, MemoryBackend } from './backend.ts'
+import { normaliseSymptom } from '../../shared/symptom.ts'
+import type { LiveFilter, MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { errorKey } from './error-key.ts'
 import { expiredBefore, type MemoryPolicy, scopeOf } from './lifecycle/policy.ts'
 import { touchedBy } from './lifecycle/touched-by.ts'
 import { proofProblem } from './proof.ts'
-import { RELEVANCE_FLOOR } from './relevance-floor.ts'
+import { evidenceOf } from './retrieval/evidence.ts'
+import type { Asked } from './retrieval/features.ts'
+import { type Judged, type Judgement, judge } from './retrieval/judge.ts'
+import { fittedModel, type RelevanceModel } from './retrieval/relevance-model.ts'
 
 /** The words of whoever asks, and for a run the symptom that was observed of it. */
 const MAX_QUERY_VECTORS = 2
+/** Candidates by symptom, by fix and by words, each: the right one is seldom further down. */
+const CANDIDATES = 20
+
+type Deps = {
+  backend: MemoryBackend
+  home: string
+  policy: MemoryPolicy
+  model?: RelevanceModel
+}
 
 /**
- * The live records that are near enough to the query, or to the symptom observed, best first, at
- * most `top_k`. A blank error type filters nothing. Where the policy shares nothing with whoever
- * asks, the result says why it is empty. Throws UnavailableError when the embedder failed.
+ * The live records that have to do with the failure, best first, at most `top_k`. With an error type
+ * only records of that type are looked at, unless none of them is an answer; a blank one filters
+ * nothing. Where the policy shares nothing with whoever asks, the result says why it is empty.
+ * Throws UnavailableError when the embedder failed.
  */
 export async function searchMemory(
   payload: Payload<'memory', 'search'>,
   context: Pick<JobContext, 'children' | 'log'>,
-  { backend, home, policy }: { backend: MemoryBackend; home: string; policy: MemoryPolicy },
+  { backend, home, policy, model = fittedModel }: Deps,
 ): Promise<SearchResult> {
-  const { query, error_type, top_k, symptom = '' } = payload
   const sharing = scopeOf(policy, payload.repository_id)
   if (sharing.kind === 'withheld') return nothing(sharing.why)
-  const errorType = error_type !== null && errorKey(error_type) !== '' ? error_type : null
+  const asked = askedOf(payload)
   const notBefore = expiredBefore(policy, new Date())
-  const filter: LiveFilter = { errorType, scope: sharing.scope, notBefore }
+  const everything: LiveFilter = { errorType: null, scope: sharing.scope, notBefore }
   const vectors = await childVectors(context, 1, MAX_QUERY_VECTORS)
-  const text = `${query}\n${symptom}`
-  const found = await backend.candidates({ ...filter, vectors, text, limit: top_k })
-  const relevant = found
-    .map((candidate) => ({ ...candidate, score: scoreOf(candidate) }))
-    .filter(({ score }) => score >= RELEVANCE_FLOOR)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, top_k)
-  await countShown(backend, relevant, context)
-  const trusted = loadTrustedKeys(home)
+
+  const look = async (filter: LiveFilter) => {
+    const text = [asked.errorType ?? '', ...asked.texts].join('\n')
+    const found = await backend.candidates({ ...filter, vectors, text, limit: CANDIDATES })
+    return judge(asked, found, model)
+  }
+  const first = { ...everything, errorType: asked.errorType }
+  const narrow = await look(first)
+  const dropped = asked.errorType !== null && answersOf(narrow).length === 0
+  const judgement = dropped ? await look(everything) : narrow
+  const answers = answersOf(judgement).slice(0, payload.top_k)
+  await countShown(backend, answers, context)
   return {
-    matches: relevant.map(
-      ({ record, score }): MemoryMatch => ({
-        memory_id: record.memory_id,
-        score,
-        relevance: 'similar',
-        probability: 0,
-        speaks_for: [],
-        speaks_against: [],
-        // Asked again at every search: a key that is no longer trusted proves nothing any more.
-        proved: proofProblem(record, trusted) === null,
-        touched: record.repository_id === payload.repository_id ? touchedBy(record) : null,
-        stale: null,
-        fix_description: record.fix_description,
-        error_type: record.error_type,
-        file_paths: record.file_paths,
-        outcome: record.outcome,
-        timestamp: record.timestamp,
-        session_id: record.session_id,
-      }),
-    ),
-    error_type_filter: errorType === null ? 'none' : 'kept',
-    searched: await backend.countLive(filter),
+    matches: matchesOf(asked, answers, judgement, { home, repositoryId: payload.repository_id }),
+    error_type_filter: asked.errorType === null ? 'none' : dropped ? 'dropped' : 'kept',
+    searched: await backend.countLive(dropped ? everything : first),
     withheld: null,
   }
 }
@@ -72,20 +69,60 @@ function nothing(why: string): SearchResult {
   return { matches: [], error_type_filter: 'none', searched: 0, withheld: why }
 }
 
-function scoreOf({ cosine }: Candidate): number {
-  return Math.max(cosine.symptom, cosine.fix)
+/** What is stored is normalised too; a text of nothing but paths and numbers stays as it is. */
+function askedOf({ query, error_type, symptom = '' }: Payload<'memory', 'search'>): Asked {
+  const texts = new Set([normaliseSymptom(query) || query, symptom].filter((text) => text.trim()))
+  const errorType = error_type !== null && errorKey(error_type) !== '' ? error_type : null
+  return { texts: [...texts], errorType }
+}
+
+function answersOf({ judged }: Judgement): Judged[] {
+  return judged.filter(({ relevance }) => relevance !== 'none')
+}
+
+function matchesOf(
+  asked: Asked,
+  answers: readonly Judged[],
+  { judged, weight }: Judgement,
+  { home, repositoryId }: { home: string; repositoryId: string | undefined },
+): MemoryMatch[] {
+  // Asked again at every search: a key that is no longer trusted proves nothing any more.
+  const trusted = loadTrustedKeys(home)
+  return answers.map((answer) => {
+    const { record, cosine } = answer.candidate
+    const proved = proofProblem(record, trusted) === null
+    const evidence = evidenceOf(asked, answer, { weight, rivals: judged, proved })
+    return {
+      memory_id: record.memory_id,
+      score: Math.max(cosine.symptom, cosine.fix),
+      // What nothing proves may be read, and is never called the same failure.
+      relevance: answer.relevance === 'same' && proved ? 'same' : 'similar',
+      probability: answer.probability,
+      speaks_for: evidence.for,
+      speaks_against: evidence.against,
+      proved,
+      touched: record.repository_id === repositoryId ? touchedBy(record) : null,
+      stale: null,
+      fix_description: record.fix_description,
+      error_type: record.error_type,
+      file_paths: record.file_paths,
+      outcome: record.outcome,
+      timestamp: record.timestamp,
+      session_id: record.session_id,
+    }
+  })
 }
 
 /** A counter that cannot be written (a full disk) is no reason to hold back an answer. */
 async function countShown(
   backend: MemoryBackend,
-  shown: Candidate[],
+  shown: readonly Judged[],
   { log }: Pick<JobContext, 'log'>,
 ): Promise<void> {
   if (shown.length === 0) return
   try {
     await backend.count(
-      shown.map(({ record }) => record.memory_id),
+      shown.map(({ candidate }) => candidate.record.memory_id),
       'shown',
     )
   } catch (error) {

@@ -6,7 +6,6 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MemoryBackend } from '../../services/memory-store/backend.ts'
 import type { MemoryPolicy } from '../../services/memory-store/lifecycle/policy.ts'
-import { RELEVANCE_FLOOR } from '../../services/memory-store/relevance-floor.ts'
 import { searchMemory } from '../../services/memory-store/search-memory.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { storeMemory } from '../../services/memory-store/store-memory.ts'
@@ -57,8 +56,13 @@ function embedded(...vectors: Float32Array[]): Context {
 
 const store = (payload: StorePayload, job = embedded(at(1), at(0))) =>
   storeMemory(payload, job, deps)
-const search = (changes: { error_type?: string | null; top_k?: number } = {}, vector = at(1)) =>
-  searchMemory({ query: 'q', error_type: null, top_k: 10, ...changes }, embedded(vector), deps)
+const search = (
+  changes: { query?: string; error_type?: string | null; top_k?: number } = {},
+  vector = at(1),
+) => {
+  const question = { query: sampleEvidence.symptom, error_type: null, top_k: 10, ...changes }
+  return searchMemory(question, embedded(vector), deps)
+}
 const total = async () => (await backend.list({ limit: 1, offset: 0, session_id: null })).total
 
 describe('store', () => {
@@ -124,8 +128,9 @@ describe('store', () => {
   it('lets a record without a symptom be found by its fix alone', async () => {
     const payload = samplePayload(key, 'run-1')
     await store({ ...payload, evidence: { ...payload.evidence, symptom: ' ' } })
-    expect((await search()).matches).toEqual([])
-    expect((await search({}, at(0))).matches).toHaveLength(1)
+    const query = payload.claim.fix_description
+    expect((await search({ query: 'pool exhausted' }, at(0, 2))).matches).toEqual([])
+    expect((await search({ query }, at(0))).matches).toHaveLength(1)
   })
 
   describe('refuses, with nothing stored,', () => {
@@ -281,10 +286,20 @@ describe('a store payload that does not fit is named by its field', () => {
 })
 
 describe('search', () => {
-  it('gives the better of both vectors, best first, at most top_k, and counts them as shown', async () => {
-    const near = await store(samplePayload(key, 'run-1'), embedded(at(0.1), at(0.9)))
-    await store(samplePayload(key, 'run-2'), embedded(at(0.7), at(0.2)))
-    await store(samplePayload(key, 'run-3'), embedded(at(0.6), at(0.5)))
+  const other = 'Read the price before the discount is taken off'
+
+  it('gives the nearest first, at most top_k, and counts them as shown', async () => {
+    const far = samplePayload(key, 'run-2', { fix_description: other })
+    await store(
+      { ...far, evidence: { ...sampleEvidence, diff: '' } },
+      embedded(at(0.7, 2), at(0.2)),
+    )
+    const near = await store(samplePayload(key, 'run-1'), embedded(at(0.9), at(0.1)))
+    const third = samplePayload(key, 'run-3', { fix_description: `${other} twice` })
+    await store(
+      { ...third, evidence: { ...sampleEvidence, diff: '' } },
+      embedded(at(0.6, 3), at(0)),
+    )
     const { matches, searched } = await search({ top_k: 2 })
     expect(matches.map(({ session_id }) => session_id)).toEqual(['run-1', 'run-2'])
     expect(matches.map(({ score }) => score)).toEqual([expect.closeTo(0.9), expect.closeTo(0.7)])
@@ -301,37 +316,69 @@ describe('search', () => {
     expect(near).toHaveProperty('memory_id', matches[0]?.memory_id)
   })
 
-  it('takes the nearer of the words and the observed symptom, and each record once', async () => {
-    await store(samplePayload(key, 'run-1'), embedded(at(1), at(0)))
-    const payload = { query: 'q', error_type: null, top_k: 10 }
-    const { matches } = await searchMemory(payload, embedded(at(0, 2), at(0.9, 3)), deps)
-    expect(matches.map((match) => match.score)).toEqual([expect.closeTo(0.9, 4)])
+  it('calls a failure that it has seen word for word the same, and says what speaks for it', async () => {
+    await store(samplePayload(key, 'run-1'))
+    const { matches } = await search({ error_type: 'AssertionError: expected true' })
+    expect(matches).toMatchObject([{ relevance: 'same', speaks_against: [] }])
+    expect(matches[0]?.probability).toBeGreaterThan(0.5)
+    expect(matches[0]?.speaks_for).toEqual([
+      'same error type: "AssertionError"',
+      expect.stringMatching(/^shared words: .*spaces/),
+    ])
   })
 
-  it('answers nothing below the floor', async () => {
-    await store(samplePayload(key, 'run-1'), embedded(at(RELEVANCE_FLOOR - 0.01), at(0)))
-    expect(await search()).toMatchObject({ matches: [], error_type_filter: 'none', searched: 1 })
-    await store(samplePayload(key, 'run-2'), embedded(at(RELEVANCE_FLOOR + 0.01), at(0)))
-    expect((await search()).matches).toMatchObject([{ session_id: 'run-2' }])
+  it('finds by the observed symptom what a poor query hides', async () => {
+    await store(samplePayload(key, 'run-1'))
+    const { symptom } = sampleEvidence
+    const poor = { query: 'it is broken', error_type: null, top_k: 3 }
+    expect((await searchMemory(poor, embedded(at(0, 2)), deps)).matches).toEqual([])
+    const found = await searchMemory({ ...poor, symptom }, embedded(at(0, 2), at(0.9, 3)), deps)
+    expect(found.matches.map(({ score }) => score)).toEqual([expect.closeTo(0.9, 4)])
   })
 
-  it('keeps to the error type, whatever its case and message; a blank one filters nothing', async () => {
+  it('answers nothing to a failure that has nothing to do with any record', async () => {
+    await store(samplePayload(key, 'run-1'))
+    expect(await search({ query: 'connection pool exhausted' }, at(0.1, 2))).toEqual({
+      matches: [],
+      error_type_filter: 'none',
+      searched: 1,
+      withheld: null,
+    })
+  })
+
+  it('looks among records of the error type alone, whatever its case and message', async () => {
     await store(samplePayload(key, 'run-1', { error_type: 'TypeError: x is not a function' }))
     await store(samplePayload(key, 'run-2', { error_type: 'KeyError' }))
-    const sessions = async (error_type: string | null) => {
-      const { matches, searched } = await search({ error_type })
-      return [matches.map(({ session_id }) => session_id).sort(), searched]
+    const found = async (error_type: string | null) => {
+      const { matches, searched, error_type_filter } = await search({ error_type })
+      return [matches.map(({ session_id }) => session_id).sort(), error_type_filter, searched]
     }
-    expect(await sessions(' typeerror: y is null')).toEqual([['run-1'], 1])
-    expect(await sessions('ValueError')).toEqual([[], 0])
-    expect(await sessions(null)).toEqual([['run-1', 'run-2'], 2])
-    expect(await sessions(' ')).toEqual([['run-1', 'run-2'], 2])
+    expect(await found(' typeerror: y is null')).toEqual([['run-1'], 'kept', 1])
+    expect(await found(null)).toEqual([['run-1', 'run-2'], 'none', 2])
+    expect(await found(' ')).toEqual([['run-1', 'run-2'], 'none', 2])
+  })
+
+  it('looks again without the error type when that leaves no answer, and says so', async () => {
+    await store(samplePayload(key, 'run-1', { error_type: 'TypeError' }))
+    const unlike = samplePayload(key, 'run-2', { error_type: 'KeyError', fix_description: other })
+    const evidence = { ...sampleEvidence, symptom: 'the queue of parcels is empty', diff: '' }
+    await store({ ...unlike, evidence }, embedded(at(0, 2), at(0, 3)))
+    for (const error_type of ['ValueError']) {
+      const { matches, error_type_filter, searched } = await search({ error_type })
+      expect([error_type_filter, searched]).toEqual(['dropped', 2])
+      expect(matches).toMatchObject([{ session_id: 'run-1' }])
+      expect(matches[0]?.speaks_against).toContain(
+        `other error type: "TypeError", not "${error_type}"`,
+      )
+    }
   })
 
   it('calls a record unproved once its key is no longer trusted', async () => {
     await store(samplePayload(key, 'run-1'))
     removeTrustedKey(home, key.keyId)
-    expect((await search()).matches).toMatchObject([{ session_id: 'run-1', proved: false }])
+    const { matches } = await search()
+    expect(matches).toMatchObject([{ session_id: 'run-1', proved: false, relevance: 'similar' }])
+    expect(matches[0]?.speaks_against).toContain('nothing proves this record')
   })
 
   it('says that the embedder failed, or that nothing was embedded', async () => {

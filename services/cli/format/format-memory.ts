@@ -1,5 +1,5 @@
 import type { ProofProblem, SearchResult } from '../../../shared/contracts/memory.ts'
-import type { MemoryRecord } from '../../../shared/contracts/record.ts'
+import type { MemoryMatch, MemoryRecord } from '../../../shared/contracts/record.ts'
 import type { VerifiedMemory } from '../verify-memory.ts'
 import { oneLine, plain, type Terminal, table } from './terminal.ts'
 
@@ -66,7 +66,7 @@ export function printVerified({ print }: Terminal, verified: VerifiedMemory): vo
 }
 
 export function printMatches({ print }: Terminal, result: SearchResult): void {
-  const { matches, searched, withheld } = result
+  const { matches, searched, withheld, error_type_filter } = result
   if (withheld !== null) {
     print(`nothing is answered: ${withheld}`)
     return
@@ -75,11 +75,20 @@ export function printMatches({ print }: Terminal, result: SearchResult): void {
     print(`nothing relevant among ${searched} records`)
     return
   }
-  for (const match of matches) {
-    print(`${match.score.toFixed(4)}  ${match.memory_id}${match.proved ? '' : '  (unproved)'}`)
-    print(`        ${JSON.stringify(match.fix_description)}`)
-    print(
-      `        ${plain(`${match.error_type}; ${match.file_paths.join(', ')}; ${match.outcome}`)}`,
-    )
-  }
+  if (error_type_filter === 'dropped') print('nothing with this error type; of any type:')
+  for (const match of matches) printMatch(print, match)
+}
+
+function printMatch(print: Terminal['print'], match: MemoryMatch): void {
+  const relevance =
+    match.relevance === 'same' ? 'same failure' : 'similar failure, check before use'
+  const proof = match.proved ? '' : '  (unproved)'
+  print(`${match.probability.toFixed(2)}  ${match.memory_id}  ${relevance}${proof}`)
+  const lines = [
+    JSON.stringify(match.fix_description),
+    `${match.error_type}; ${match.file_paths.join(', ')}; ${match.outcome}`,
+    ...match.speaks_for.map((reason) => `for: ${reason}`),
+    ...match.speaks_against.map((reason) => `against: ${reason}`),
+  ]
+  for (const line of lines) print(`      ${plain(line)}`)
 }

@@ -10,16 +10,26 @@ const MAX_TERM = 64
  * name say nothing by themselves.
  */
 export function termsOf(text: string): string[] {
-  const terms: string[] = []
+  return wordsOf(text).flatMap(termsOfWord)
+}
+
+/** The words of a text as they stand there, identifiers whole. */
+export function wordsOf(text: string): string[] {
+  const words: string[] = []
   for (const [match] of text.matchAll(WORDS)) {
     const word = match.replace(EDGES, '')
-    if (word === '' || word.length > MAX_TERM) continue
-    const parts = word.match(PARTS) ?? []
-    if (parts.length !== 1 && word.length > 1) terms.push(word.toLowerCase())
-    for (const part of parts) {
-      const isWhole = parts.length === 1
-      if (part.length > 1 && (isWhole || !/^\p{N}/u.test(part))) terms.push(part.toLowerCase())
-    }
+    if (word !== '' && word.length <= MAX_TERM) words.push(word)
+  }
+  return words
+}
+
+export function termsOfWord(word: string): string[] {
+  const terms: string[] = []
+  const parts = word.match(PARTS) ?? []
+  if (parts.length !== 1 && word.length > 1) terms.push(word.toLowerCase())
+  for (const part of parts) {
+    const isWhole = parts.length === 1
+    if (part.length > 1 && (isWhole || !/^\p{N}/u.test(part))) terms.push(part.toLowerCase())
   }
   return terms
 }

@@ -1,0 +1,98 @@
+import type { Candidate } from '../backend.ts'
+import { type Asked, type Compared, compare, type Features } from './features.ts'
+import {
+  kinshipOdds,
+  probabilityOf,
+  type RelevanceModel,
+  rankingScore,
+  rightnessOdds,
+} from './relevance-model.ts'
+import type { WordWeight } from './word-weights.ts'
+
+export type Judged = Compared & {
+  /** What it is ranked by. */
+  score: number
+  /** That the record has to do with the failure, as log-odds and as a probability. */
+  odds: number
+  kinship: number
+  /** That its fix is the right one. */
+  probability: number
+  /** How far its ranking score is above the best rival's; below 0: another one is nearer. */
+  margin: number
+  relevance: 'same' | 'similar' | 'none'
+}
+
+export type Judgement = { judged: Judged[]; weight: WordWeight }
+
+/** How many candidates are compared word for word: more cost time, and the right one is among these. */
+export const POOL = 24
+
+/** Ranks the candidates, best first, and says of each whether it is an answer. */
+export function judge(
+  asked: Asked,
+  candidates: readonly Candidate[],
+  model: RelevanceModel,
+): Judgement {
+  const { compared, weight } = compare(asked, nearest(candidates, POOL))
+  return { judged: judgeCompared(compared, model), weight }
+}
+
+export function judgeCompared(compared: readonly Compared[], model: RelevanceModel): Judged[] {
+  const ranked = compared
+    .map((each) => ({ ...each, score: bestOf(each.views, (view) => rankingScore(view, model)) }))
+    .sort((a, b) => b.score - a.score)
+  return ranked.map((each, place) => {
+    const rival = ranked[place === 0 ? 1 : 0]?.score ?? model.rival
+    const margin = each.score - Math.max(rival, model.rival)
+    const odds = bestOf(each.views, (view) => kinshipOdds(view, model))
+    const probability = probabilityOf(rightnessOdds({ kinship: odds, margin }, model))
+    const kinship = probabilityOf(odds)
+    return {
+      ...each,
+      odds,
+      kinship,
+      probability,
+      margin,
+      relevance: verdict(kinship, probability, model),
+    }
+  })
+}
+
+function bestOf(views: readonly Features[], by: (view: Features) => number): number {
+  return Math.max(...views.map(by))
+}
+
+function verdict(
+  kinship: number,
+  probability: number,
+  { thresholds }: RelevanceModel,
+): Judged['relevance'] {
+  if (kinship < thresholds.similar) return 'none'
+  return probability >= thresholds.same ? 'same' : 'similar'
+}
+
+/** The first `size` by the ranks in three lists: reciprocal ranks need no common scale. */
+export function nearest(candidates: readonly Candidate[], size: number): Candidate[] {
+  const scores = new Map<Candidate, number>()
+  const lists = [
+    ranked(candidates, ({ cosine }) => cosine.symptom),
+    ranked(candidates, ({ cosine }) => cosine.fix),
+    ranked(
+      candidates.filter(({ lexical }) => lexical > 0),
+      ({ lexical }) => lexical,
+    ),
+  ]
+  for (const list of lists) {
+    for (const [rank, candidate] of list.entries()) {
+      scores.set(candidate, (scores.get(candidate) ?? 0) + 1 / (RANK_DAMPING + rank))
+    }
+  }
+  return [...candidates].sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0)).slice(0, size)
+}
+
+/** So large that being first in one list does not outweigh being good in two. */
+const RANK_DAMPING = 60
+
+function ranked(candidates: readonly Candidate[], by: (candidate: Candidate) => number) {
+  return [...candidates].sort((a, b) => by(b) - by(a))
+}
