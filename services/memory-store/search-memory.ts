@@ -13,7 +13,7 @@ import { touchedBy } from './lifecycle/touched-by.ts'
 import { proofProblem } from './proof.ts'
 import { evidenceOf } from './retrieval/evidence.ts'
 import type { Asked } from './retrieval/features.ts'
-import { type Judged, type Judgement, judge } from './retrieval/judge.ts'
+import { answersOf, type Judged, type Judgement, judge, type Relevance } from './retrieval/judge.ts'
 import { fittedModel, type RelevanceModel } from './retrieval/relevance-model.ts'
 
 /** The words of whoever asks, and for a run the symptom that was observed of it. */
@@ -53,9 +53,10 @@ export async function searchMemory(
   }
   const first = { ...everything, errorType: asked.errorType }
   const narrow = await look(first)
-  const dropped = asked.errorType !== null && answersOf(narrow).length === 0
+  const dropped =
+    asked.errorType !== null && answersOf(narrow.judged, model.thresholds).length === 0
   const judgement = dropped ? await look(everything) : narrow
-  const answers = answersOf(judgement).slice(0, payload.top_k)
+  const answers = answersOf(judgement.judged, model.thresholds).slice(0, payload.top_k)
   await countShown(backend, answers, context)
   return {
     matches: matchesOf(asked, answers, judgement, { home, repositoryId: payload.repository_id }),
@@ -76,13 +77,9 @@ function askedOf({ query, error_type, symptom = '' }: Payload<'memory', 'search'
   return { texts: [...texts], errorType }
 }
 
-function answersOf({ judged }: Judgement): Judged[] {
-  return judged.filter(({ relevance }) => relevance !== 'none')
-}
-
 function matchesOf(
   asked: Asked,
-  answers: readonly Judged[],
+  answers: readonly (Judged & { relevance: Relevance })[],
   { judged, weight }: Judgement,
   { home, repositoryId }: { home: string; repositoryId: string | undefined },
 ): MemoryMatch[] {

@@ -23,7 +23,12 @@ export type Case = {
   vectors: { normalised: Float32Array; raw: Float32Array }
   /** All records, each by its fix's id. */
   candidates: { id: string; candidate: Candidate }[]
+  /** In a fit. */
+  weight: number
 }
+
+/** Symptoms that nobody asked with count less than written queries. */
+const OBSERVED = 0.1
 
 export type StoredCorpus = {
   home: string
@@ -55,7 +60,11 @@ export async function storeCorpus({ fixes, queries }: Corpus): Promise<StoredCor
     const asked = await ask(observedQuery(fix))
     const others = fixes.filter(({ error_type }) => error_type !== fix.error_type)
     const left = new Set(others.map(({ id }) => id))
-    observed.push({ ...asked, candidates: asked.candidates.filter(({ id }) => left.has(id)) })
+    observed.push({
+      ...asked,
+      weight: OBSERVED,
+      candidates: asked.candidates.filter(({ id }) => left.has(id)),
+    })
   }
   return {
     home,
@@ -97,7 +106,13 @@ async function askOf(question: {
     id: fixOf(candidate.record.memory_id),
     candidate,
   }))
-  return { query, asked: { texts: [text], errorType: query.error_type }, vectors, candidates }
+  return {
+    query,
+    asked: { texts: [text], errorType: query.error_type },
+    vectors,
+    candidates,
+    weight: 1,
+  }
 }
 
 async function storeFix(

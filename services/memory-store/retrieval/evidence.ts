@@ -25,7 +25,7 @@ export function evidenceOf(
   const { shared, missing } = wordsOf(asked, judged, weight)
   const type = errorTypes(asked.errorType, record.error_type)
   const languages = otherLanguage(asked, judged)
-  const rival = rivals.find((each) => each !== judged && judged.margin < CLOSE)
+  const rival = rivals.find((each) => each.candidate !== judged.candidate && judged.margin < CLOSE)
   return {
     for: [
       ...(type === 'same' ? [`same error type: ${JSON.stringify(record.error_type)}`] : []),

@@ -1,6 +1,6 @@
 import type { Candidate } from '../backend.ts'
 import { errorKey } from '../error-key.ts'
-import { profileOf, type RecordProfile, recordProfile, type TextProfile } from './text-profile.ts'
+import { profileOf, recordProfile, type TextProfile } from './text-profile.ts'
 import { AVERAGE_LENGTH, type WordWeight, wordWeights } from './word-weights.ts'
 
 /** What is asked about: texts are normalised; a run's observed symptom stands beside the query. */
@@ -14,14 +14,14 @@ export type Features = {
   fix: number
   /** The share of the query's words that the record has (BM25, 1: all of them, often). */
   words: number
-  /** How many telling words they share, whatever the query's length (the root of BM25). */
-  amount: number
-  /** The share of the record's symptom that the query repeats (root): a chance hit repeats little. */
+  /** The share of the record that the query repeats (root): a chance hit repeats little. */
   coverage: number
   /** The share of the query's 6-letter shingles that the record has: whole messages in common. */
   phrases: number
   /** 1: the same error type, -1: another, 0: none was given. */
   errorType: number
+  /** How long the query is (log of its terms): a long text has something of every record. */
+  length: number
 }
 
 export type Comparison = { compared: Compared[]; weight: WordWeight }
@@ -29,11 +29,15 @@ export type Compared = {
   candidate: Candidate
   /** By each of the texts asked about: two sights of one failure, of which one may say more. */
   views: Features[]
-  profile: RecordProfile
+  profile: TextProfile
 }
 
 const K1 = 1.2
 const B = 0.75
+/** Terms of the shortest queries that the model was fitted on. */
+const SHORTEST = 20
+/** The weight of some twenty words is added to every record: of a short one, two are not half. */
+const SHORT = 50
 
 /** Compares what is asked with each candidate. Rarity of words is measured over all of them. */
 export function compare(asked: Asked, candidates: readonly Candidate[]): Comparison {
@@ -52,9 +56,9 @@ export function compare(asked: Asked, candidates: readonly Candidate[]): Compari
   return { compared, weight }
 }
 
-type Lexical = Pick<Features, 'words' | 'amount' | 'coverage' | 'phrases'>
+type Lexical = Pick<Features, 'words' | 'coverage' | 'phrases' | 'length'>
 
-function lexicalFeatures(view: TextProfile, record: RecordProfile, weight: WordWeight): Lexical {
+function lexicalFeatures(view: TextProfile, record: TextProfile, weight: WordWeight): Lexical {
   const saturation = K1 * (1 - B + (B * record.length) / AVERAGE_LENGTH)
   let most = 0
   let score = 0
@@ -66,19 +70,20 @@ function lexicalFeatures(view: TextProfile, record: RecordProfile, weight: WordW
   }
   return {
     words: most > 0 ? score / most : 0,
-    amount: Math.sqrt(score),
-    coverage: Math.sqrt(shareOf(record.symptomStems, view.stems, weight)),
+    coverage: Math.sqrt(shareOf(record.stems.keys(), view.stems, weight, SHORT)),
     phrases: shareOf(view.shingles, record.shingles, () => 1),
+    length: Math.log(Math.max(view.length, SHORTEST)),
   }
 }
 
-/** The weight of the items that `others` has too, of the weight of all. */
+/** The weight of the items that `others` has too, of the weight of all and what is added to it. */
 function shareOf<T>(
   items: Iterable<T>,
   others: { has(item: T): boolean },
   weight: (item: T) => number,
+  added = 0,
 ): number {
-  let all = 0
+  let all = added
   let shared = 0
   for (const item of items) {
     all += weight(item)

@@ -19,15 +19,16 @@ export type Judged = Compared & {
   probability: number
   /** How far its ranking score is above the best rival's; below 0: another one is nearer. */
   margin: number
-  relevance: 'same' | 'similar' | 'none'
 }
+
+export type Relevance = 'same' | 'similar'
 
 export type Judgement = { judged: Judged[]; weight: WordWeight }
 
 /** How many candidates are compared word for word: more cost time, and the right one is among these. */
 export const POOL = 24
 
-/** Ranks the candidates, best first, and says of each whether it is an answer. */
+/** Ranks the candidates, best first, and says how likely each has the right fix. */
 export function judge(
   asked: Asked,
   candidates: readonly Candidate[],
@@ -47,28 +48,31 @@ export function judgeCompared(compared: readonly Compared[], model: RelevanceMod
     const odds = bestOf(each.views, (view) => kinshipOdds(view, model))
     const probability = probabilityOf(rightnessOdds({ kinship: odds, margin }, model))
     const kinship = probabilityOf(odds)
-    return {
-      ...each,
-      odds,
-      kinship,
-      probability,
-      margin,
-      relevance: verdict(kinship, probability, model),
-    }
+    return { ...each, odds, kinship, probability, margin }
   })
+}
+
+/** Ranking score: what is no further behind the nearest than this is about as near. */
+const BESIDE = 2
+
+/**
+ * The answers among what was judged, best first. The nearest decides whether there is any: of many
+ * candidates some further down always has a phrase in common. What is about as near is shown beside
+ * it, because only reading tells two causes of one error apart.
+ */
+export function answersOf<T extends Pick<Judged, 'kinship' | 'probability' | 'score'>>(
+  judged: readonly T[],
+  { similar, same }: RelevanceModel['thresholds'],
+): (T & { relevance: Relevance })[] {
+  const [nearest] = judged
+  if (!nearest || nearest.kinship < similar) return []
+  return judged
+    .filter(({ kinship, score }) => kinship >= similar || score >= nearest.score - BESIDE)
+    .map((each) => ({ ...each, relevance: each.probability >= same ? 'same' : 'similar' }))
 }
 
 function bestOf(views: readonly Features[], by: (view: Features) => number): number {
   return Math.max(...views.map(by))
-}
-
-function verdict(
-  kinship: number,
-  probability: number,
-  { thresholds }: RelevanceModel,
-): Judged['relevance'] {
-  if (kinship < thresholds.similar) return 'none'
-  return probability >= thresholds.same ? 'same' : 'similar'
 }
 
 /** The first `size` by the ranks in three lists: reciprocal ranks need no common scale. */

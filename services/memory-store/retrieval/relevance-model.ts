@@ -25,14 +25,7 @@ export const rankingFeatures = [
   'phrases',
   'errorType',
 ] as const
-export const kinshipFeatures = [
-  'symptom',
-  'fix',
-  'amount',
-  'coverage',
-  'phrases',
-  'errorType',
-] as const
+export const kinshipFeatures = ['fix', 'coverage', 'phrases', 'errorType', 'length'] as const
 export type RankingFeature = (typeof rankingFeatures)[number]
 export type KinshipFeature = (typeof kinshipFeatures)[number]
 

@@ -16,11 +16,6 @@ export type TextProfile = {
   shingles: ReadonlySet<number>
 }
 
-export type RecordProfile = TextProfile & {
-  /** The stems of error type and symptom alone: a fix's words are not expected in a failure. */
-  symptomStems: ReadonlySet<string>
-}
-
 /** Words are cut to their beginning, which joins plurals, tenses and compounds in any language. */
 export function stemOf(term: string): string {
   return term.slice(0, STEM)
@@ -32,17 +27,8 @@ export function profileOf(text: string): TextProfile {
   return { stems: counted(stems), length: stems.length, shingles: shinglesOf(words) }
 }
 
-export function recordProfile(record: MemoryRecord): RecordProfile {
-  const seen = tellingWords(`${record.error_type}\n${record.symptom}`)
-  const fixed = tellingWords(record.fix_description)
-  const symptomStems = stemsOf(seen)
-  const stems = [...symptomStems, ...stemsOf(fixed)]
-  return {
-    stems: counted(stems),
-    length: stems.length,
-    shingles: shinglesOf([...seen, ...fixed]),
-    symptomStems: new Set(symptomStems),
-  }
+export function recordProfile(record: MemoryRecord): TextProfile {
+  return profileOf(`${record.error_type}\n${record.symptom}\n${record.fix_description}`)
 }
 
 /** The terms of a text that are compared, without what every runner prints, cut to their beginnings. */

@@ -1,5 +1,5 @@
 import { errorKey } from '../../../services/memory-store/error-key.ts'
-import { type Judged, judge } from '../../../services/memory-store/retrieval/judge.ts'
+import { answersOf, type Judged, judge } from '../../../services/memory-store/retrieval/judge.ts'
 import type { RelevanceModel } from '../../../services/memory-store/retrieval/relevance-model.ts'
 import { TOP_K } from '../answers.ts'
 import type { Corpus } from '../corpus.ts'
@@ -16,9 +16,8 @@ const MOST_WRONG = 0.07
 const MOST_NEAR_MISSES = 0.2
 
 type Thresholds = RelevanceModel['thresholds']
-type Candidate = { right: boolean; kinship: number; probability: number }
-/** What each look of a search finds first, in the order of the looks. */
-type Looked = { kind: Case['query']['kind']; looks: Candidate[][] }
+/** What each look of a search finds, in the order of the looks. */
+type Looked = { kind: Case['query']['kind']; looks: (Judged & { right: boolean })[][] }
 
 /** The lowest pair that keeps to the limits, on answers of models that were fitted without them. */
 export function chooseThresholds(corpus: Corpus, stored: StoredCorpus): Thresholds {
@@ -48,19 +47,18 @@ function look(each: Case, model: RelevanceModel, stored: StoredCorpus): Looked {
   const key = asked.errorType === null ? null : errorKey(asked.errorType)
   const ofType = all.filter(({ record }) => errorKey(record.error_type) === key)
   const judged = (pool: typeof all) =>
-    judge(asked, pool, model).judged.map(({ candidate, kinship, probability }: Judged) => ({
-      right: query.relevant.includes(stored.fixOf(candidate.record.memory_id)),
-      kinship,
-      probability,
+    judge(asked, pool, model).judged.map((each) => ({
+      ...each,
+      right: query.relevant.includes(stored.fixOf(each.candidate.record.memory_id)),
     }))
   return { kind: query.kind, looks: [...(ofType.length > 0 ? [judged(ofType)] : []), judged(all)] }
 }
 
 function answersAt(looked: readonly Looked[], thresholds: Thresholds) {
   return looked.map(({ kind, looks }) => {
-    const shown = looks.map((found) => found.filter(({ kinship }) => kinship >= thresholds.similar))
-    const answer = (shown.find((found) => found.length > 0) ?? []).slice(0, TOP_K)
-    return { kind, answer, same: answer.filter((each) => each.probability >= thresholds.same) }
+    const found = looks.map((judged) => answersOf(judged, thresholds))
+    const answer = (found.find((each) => each.length > 0) ?? []).slice(0, TOP_K)
+    return { kind, answer, same: answer.filter(({ relevance }) => relevance === 'same') }
   })
 }
 

@@ -15,7 +15,8 @@ import type { Case } from '../store-corpus.ts'
 import { fitListwise, fitLogistic, type Row } from './regression.ts'
 
 /** Chosen by cross-validation among 0.3, 1, 3 and 10; the results hardly depend on them. */
-const PENALTY = 3
+const RANKING_PENALTY = 1
+const KINSHIP_PENALTY = 3
 /** How many of a query's best candidates the last model sees: what an answer could hold. */
 const LOOKED_AT = 3
 /** A query whose right fix is taken away counts less than one that was written without. */
@@ -30,7 +31,7 @@ export function fitModel(
   thresholds: Thresholds,
 ): RelevanceModel {
   const ranking = fitRanking(cases)
-  const zero = { bias: 0, symptom: 0, fix: 0, amount: 0, coverage: 0, phrases: 0, errorType: 0 }
+  const zero = { bias: 0, fix: 0, coverage: 0, phrases: 0, errorType: 0, length: 0 }
   const rightness = { bias: 0, kinship: 0, margin: 0 }
   const ranked: RelevanceModel = { ranking, kinship: zero, rightness, rival: NO_RIVAL, thresholds }
   const related = { ...ranked, kinship: fitKinship(cases, fixes, ranked) }
@@ -53,7 +54,7 @@ function fitRanking(cases: readonly Case[]): RelevanceModel['ranking'] {
   })
   const weights = fitListwise(
     lists.filter((list) => list.some(({ right }) => right)),
-    PENALTY,
+    RANKING_PENALTY,
   )
   const [symptom = 0, fix = 0, words = 0, coverage = 0, phrases = 0, errorType = 0] = weights
   return { symptom, fix, words, coverage, phrases, errorType }
@@ -66,19 +67,19 @@ function fitKinship(
   ranked: RelevanceModel,
 ): RelevanceModel['kinship'] {
   const rows: Row[] = []
-  const add = (best: Judged | undefined, right: boolean) => {
-    if (best)
-      rows.push({ x: kinshipFeatures.map((name) => best.views[0]?.[name] ?? 0), right, weight: 1 })
+  const add = (best: Judged | undefined, right: boolean, weight: number) => {
+    const x = kinshipFeatures.map((name) => best?.views[0]?.[name] ?? 0)
+    if (best) rows.push({ x, right, weight })
   }
   for (const each of cases) {
     if (each.query.kind === 'near_miss') continue
     const hasMatch = each.query.relevant.length > 0
-    add(judgedOf(each, ranked)[0], hasMatch)
-    if (hasMatch) add(judgedOf(each, ranked, familyOf(each.query, fixes))[0], false)
+    add(judgedOf(each, ranked)[0], hasMatch, each.weight)
+    if (hasMatch) add(judgedOf(each, ranked, familyOf(each.query, fixes))[0], false, 1)
   }
-  const { bias, weights } = fitLogistic(rows, PENALTY)
-  const [symptom = 0, fix = 0, amount = 0, coverage = 0, phrases = 0, errorType = 0] = weights
-  return { bias, symptom, fix, amount, coverage, phrases, errorType }
+  const { bias, weights } = fitLogistic(rows, KINSHIP_PENALTY)
+  const [fix = 0, coverage = 0, phrases = 0, errorType = 0, length = 0] = weights
+  return { bias, fix, coverage, phrases, errorType, length }
 }
 
 /** Half of the best wrong candidates score less: where a memory is small, one of those is assumed. */
@@ -87,7 +88,7 @@ function ordinaryRival(cases: readonly Case[], ranked: RelevanceModel): number {
     .filter(({ query }) => query.relevant.length > 0)
     .map((each) => judgedOf(each, ranked, new Set(each.query.relevant))[0]?.score ?? NO_RIVAL)
     .sort((a, b) => a - b)
-  return scores[Math.floor(scores.length / 2)] ?? NO_RIVAL
+  return scores[Math.floor(scores.length / 4)] ?? NO_RIVAL
 }
 
 function fitRightness(cases: readonly Case[], model: RelevanceModel): RelevanceModel['rightness'] {
@@ -100,7 +101,7 @@ function fitRightness(cases: readonly Case[], model: RelevanceModel): RelevanceM
         rows.push({ x: [odds, margin], right, weight })
       }
     }
-    add(judgedOf(each, model), 1)
+    add(judgedOf(each, model), each.weight)
     if (relevant.length > 0) add(judgedOf(each, model, new Set(relevant)), TAKEN_AWAY)
   }
   const { bias, weights } = fitLogistic(rows, 1)
