@@ -4,7 +4,7 @@ import type { MemoryMatch } from '../../shared/contracts/record.ts'
 import { errorText } from '../../shared/errors.ts'
 import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
-import { normaliseSymptom } from '../../shared/symptom.ts'
+import { errorTypeOf, normaliseSymptom } from '../../shared/symptom.ts'
 import type { LiveFilter, MemoryBackend } from './backend.ts'
 import { childVectors } from './child-vectors.ts'
 import { errorKey } from './error-key.ts'
@@ -51,16 +51,16 @@ export async function searchMemory(
     const found = await backend.candidates({ ...filter, vectors, text, limit: CANDIDATES })
     return judge(asked, found, model)
   }
-  const first = { ...everything, errorType: asked.errorType }
+  const errorType = filterOf(payload.error_type)
+  const first = { ...everything, errorType }
   const narrow = await look(first)
-  const dropped =
-    asked.errorType !== null && answersOf(narrow.judged, model.thresholds).length === 0
+  const dropped = errorType !== null && answersOf(narrow.judged, model.thresholds).length === 0
   const judgement = dropped ? await look(everything) : narrow
   const answers = answersOf(judgement.judged, model.thresholds).slice(0, payload.top_k)
   await countShown(backend, answers, context)
   return {
     matches: matchesOf(asked, answers, judgement, { home, repositoryId: payload.repository_id }),
-    error_type_filter: asked.errorType === null ? 'none' : dropped ? 'dropped' : 'kept',
+    error_type_filter: errorType === null ? 'none' : dropped ? 'dropped' : 'kept',
     searched: await backend.countLive(dropped ? everything : first),
     withheld: null,
   }
@@ -70,11 +70,22 @@ function nothing(why: string): SearchResult {
   return { matches: [], error_type_filter: 'none', searched: 0, withheld: why }
 }
 
-/** What is stored is normalised too; a text of nothing but paths and numbers stays as it is. */
+/**
+ * What is stored is normalised too; a text of nothing but paths and numbers stays as it is. The error
+ * type that was observed is evidence; only one that was asked for is a filter.
+ */
 function askedOf({ query, error_type, symptom = '' }: Payload<'memory', 'search'>): Asked {
   const texts = new Set([normaliseSymptom(query) || query, symptom].filter((text) => text.trim()))
-  const errorType = error_type !== null && errorKey(error_type) !== '' ? error_type : null
-  return { texts: [...texts], errorType }
+  const observed = symptom.trim() === '' ? NO_ERROR_TYPE : errorTypeOf(symptom)
+  const seen = observed === NO_ERROR_TYPE ? null : observed
+  return { texts: [...texts], errorType: filterOf(error_type) ?? seen }
+}
+
+/** What `errorTypeOf` says of a text that names no error. */
+const NO_ERROR_TYPE = 'TestFailure'
+
+function filterOf(errorType: string | null): string | null {
+  return errorType !== null && errorKey(errorType) !== '' ? errorType : null
 }
 
 function matchesOf(

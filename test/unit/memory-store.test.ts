@@ -336,6 +336,17 @@ describe('search', () => {
     expect(found.matches.map(({ score }) => score)).toEqual([expect.closeTo(0.9, 4)])
   })
 
+  it('takes the error type of the observed symptom for evidence, not for a filter', async () => {
+    await store(samplePayload(key, 'run-1', { error_type: 'KeyError' }))
+    const question = { query: sampleEvidence.symptom, error_type: null, top_k: 3 }
+    const symptom = `TypeError: x is not iterable\n${sampleEvidence.symptom}`
+    const found = await searchMemory({ ...question, symptom }, embedded(at(1), at(1)), deps)
+    expect(found).toMatchObject({ error_type_filter: 'none', searched: 1 })
+    expect(found.matches[0]?.speaks_against).toContain(
+      'other error type: "KeyError", not "TypeError"',
+    )
+  })
+
   it('answers nothing to a failure that has nothing to do with any record', async () => {
     await store(samplePayload(key, 'run-1'))
     expect(await search({ query: 'connection pool exhausted' }, at(0.1, 2))).toEqual({
