@@ -6,7 +6,7 @@ import { errorText, UnavailableError } from '../../shared/errors.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { MemoryBackend } from './backend.ts'
 import { createQdrantBackend } from './qdrant/qdrant-backend.ts'
-import { openSqliteBackend } from './sqlite/sqlite-backend.ts'
+import { createSqliteBackend } from './sqlite/reopening-backend.ts'
 import { createVectoraiBackend } from './vectorai/vectorai-backend.ts'
 
 /** How long a start waits for a server that may only be slow. */
@@ -14,14 +14,10 @@ const REACH_MS = 5_000
 
 /**
  * The store that ASTRA_STORE names. Throws MemoryDatabaseError for one that must not be used. A
- * server that is away is no reason not to start: it is asked again with each job.
+ * store that is away (a server, a disk) is no reason not to start: it is asked again with each job.
  */
 export async function chooseBackend(config: Config, log: Logger): Promise<MemoryBackend> {
-  if (config.ASTRA_STORE === 'sqlite') {
-    const file = join(config.home, 'memory', 'memory.db')
-    return openSqliteBackend({ file, dimensions: DIMENSIONS })
-  }
-  const backend = serverBackend(config)
+  const backend = backendOf(config)
   try {
     await Promise.race([backend.reach(), setTimeout(REACH_MS, undefined, { ref: false })])
   } catch (error) {
@@ -31,7 +27,11 @@ export async function chooseBackend(config: Config, log: Logger): Promise<Memory
   return backend
 }
 
-function serverBackend(config: Config) {
+function backendOf(config: Config) {
+  if (config.ASTRA_STORE === 'sqlite') {
+    const file = join(config.home, 'memory', 'memory.db')
+    return createSqliteBackend({ file, dimensions: DIMENSIONS })
+  }
   const common = { collection: config.ASTRA_COLLECTION, dimensions: DIMENSIONS }
   return config.ASTRA_STORE === 'qdrant'
     ? createQdrantBackend({

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { productRoot } from '../../shared/config.ts'
@@ -11,13 +11,17 @@ export type ServiceProcess = {
   ended: Promise<number | string>
 }
 
-/** Starts `services/NAME/main.ts` on `home` and waits until it takes jobs. */
+/**
+ * Starts `services/NAME/main.ts` on `home` and waits until it takes jobs. `through`: a program with
+ * its arguments that becomes the service's.
+ */
 export async function startService(
   name: string,
   home: string,
   env: Record<string, string> = {},
+  through: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const child = forkService(name, home, 'inherit', env)
+  const child = spawnService(name, home, { stderr: 'inherit', env, through })
   const ended = once(child, 'exit').then(([code, killedBy]) => code ?? killedBy)
   const ready = once(child, 'message')
   await Promise.race([
@@ -36,7 +40,7 @@ export async function startService(
 
 /** Runs a service that must not start: its exit code and what it said. */
 export async function failToStart(name: string, home: string, env: Record<string, string> = {}) {
-  const child = forkService(name, home, 'pipe', env)
+  const child = spawnService(name, home, { stderr: 'pipe', env, through: [] })
   let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
     output += chunk.toString()
@@ -45,15 +49,25 @@ export async function failToStart(name: string, home: string, env: Record<string
   return { code, output }
 }
 
-function forkService(
+function spawnService(
   name: string,
   home: string,
-  stderr: 'inherit' | 'pipe',
-  env: Record<string, string> = {},
+  how: {
+    stderr: 'inherit' | 'pipe'
+    env: Record<string, string>
+    through: readonly string[]
+  },
 ): ChildProcess {
-  return fork(join(productRoot, 'services', name, 'main.ts'), {
-    execArgv: [],
-    env: { PATH: process.env.PATH, HOME: home, ASTRA_HOME: home, ASTRA_LOG_LEVEL: 'fatal', ...env },
-    stdio: ['ignore', 'inherit', stderr, 'ipc'],
+  const main = join(productRoot, 'services', name, 'main.ts')
+  const [command = process.execPath, ...args] = [...how.through, process.execPath, main]
+  return spawn(command, args, {
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      ASTRA_HOME: home,
+      ASTRA_LOG_LEVEL: 'fatal',
+      ...how.env,
+    },
+    stdio: ['ignore', 'inherit', how.stderr, 'ipc'],
   })
 }
