@@ -53,7 +53,7 @@ export async function mountSmallDisk(folder: string, megabytes: number): Promise
       await expect(all).rejects.toThrow('ENOSPC')
     },
     free: () => rm(filler),
-    setWritable: (writable) => inside('mount', '-o', `remount,${writable ? 'rw' : 'ro'}`, folder),
+    setWritable: (writable) => inside('mount', '-o', `remount,bind,${writable ? 'rw' : 'ro'}`, folder),
     async remove() {
       const ended = once(holder, 'exit')
       holder.stdin.end()
