@@ -74,10 +74,15 @@ export type MemoryBackend = {
   /** How many records `candidates` could choose from. */
   countLive(filter: LiveFilter): Promise<number>
   /**
-   * Adds one to a counter of each record; unknown ids are passed over. With a key a record is counted
-   * once for that key, on whichever counter came first, however often this is repeated.
+   * Adds one, or `by`, to a counter of each record; unknown ids are passed over. With a key a record is
+   * counted once for that key, on whichever counter came first, however often this is repeated.
    */
-  count(memoryIds: readonly string[], counter: Counter, onceForKey?: string): Promise<void>
+  count(
+    memoryIds: readonly string[],
+    counter: Counter,
+    onceForKey?: string,
+    by?: number,
+  ): Promise<void>
   /** Revokes what is not revoked yet, or with null brings back what is; says how many changed. */
   setRevoked(which: Revocable, at: string | null): Promise<number>
   /** Names the record that stands for these from now on, or none again; says how many changed. */

@@ -169,6 +169,14 @@ export function describeBackend(openStore: () => Promise<TestStore>, traits: Tra
       expect(await backend.get(record.memory_id)).toEqual(counted)
     })
 
+    it('adds as much to a counter as it is told, and with a key once', async () => {
+      const record = sampleRecord({ shown: 1 })
+      await backend.upsert(record, vectors)
+      await backend.count([record.memory_id], 'shown', undefined, 3)
+      for (const by of [5, 7]) await backend.count([record.memory_id], 'confirmed', 'key', by)
+      expect(await backend.get(record.memory_id)).toEqual({ ...record, shown: 4, confirmed: 5 })
+    })
+
     it('counts once for each record and key, whatever is counted for that key later', async () => {
       const [one, two] = [sampleRecord(), sampleRecord({ session_id: 'run-2' })]
       for (const record of [one, two]) await backend.upsert(record, vectors)

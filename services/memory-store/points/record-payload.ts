@@ -61,14 +61,17 @@ export function keptState(before: Payload): Payload {
 const KEYS_KEPT = 200
 
 /**
- * The fields to set for one more on a counter; null when it was counted for that key before, on
+ * The fields to set for that much more on a counter; null when it was counted for that key before, on
  * whichever counter.
  */
-export function countPayload(before: Payload, counter: Counter, key?: string): Payload | null {
+export function countPayload(
+  before: Payload,
+  { counter, key, by }: { counter: Counter; key: string | undefined; by: number },
+): Payload | null {
   const counted = countedFor(before)
   if (key !== undefined && counted.includes(key)) return null
   return {
-    [counter]: readState(before)[counter] + 1,
+    [counter]: readState(before)[counter] + by,
     ...(key === undefined ? {} : { counted_for: [key, ...counted].slice(0, KEYS_KEPT) }),
   }
 }

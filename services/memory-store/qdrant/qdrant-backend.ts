@@ -7,7 +7,7 @@ import { ensureCollection } from './ensure-collection.ts'
 import { countLive, findCandidates } from './find-candidates.ts'
 import { connectQdrant, type QdrantOptions } from './qdrant-client.ts'
 import { deleteRecord, getRecord, listRecords, scanRecords, supersededBy } from './read-records.ts'
-import { addOne, setRevoked, supersede, upsertRecord } from './write-records.ts'
+import { addTo, setRevoked, supersede, upsertRecord } from './write-records.ts'
 
 /**
  * A collection of a Qdrant server or cluster: a point with two vectors and the words for each
@@ -39,10 +39,10 @@ export function createQdrantBackend(
       await reach()
       return countLive(qdrant, filter)
     },
-    async count(memoryIds, counter, onceForKey) {
+    async count(memoryIds, counter, key, by = 1) {
       await reach()
       const ids = memoryIds.filter(isPointId)
-      await Promise.all(ids.map((id) => inTurn(id, () => addOne(qdrant, id, counter, onceForKey))))
+      await Promise.all(ids.map((id) => inTurn(id, () => addTo(qdrant, id, { counter, key, by }))))
     },
     async setRevoked(which, at) {
       await reach()

@@ -81,14 +81,13 @@ async function claimReceipt(
   return String(claimed.payload?.memory_id)
 }
 
-export async function addOne(
+export async function addTo(
   qdrant: Qdrant,
   id: string,
-  counter: Counter,
-  onceForKey?: string,
+  added: { counter: Counter; key: string | undefined; by: number },
 ): Promise<void> {
   await change(qdrant, id, async (before, stamp, unchanged) => {
-    const counted = before && countPayload(before, counter, onceForKey)
+    const counted = before && countPayload(before, added)
     if (!counted) return false
     const payload = { ...counted, ...stamp }
     const filter = { must: [{ has_id: [id] }, ...unchanged] }

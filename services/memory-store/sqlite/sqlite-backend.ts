@@ -31,8 +31,8 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
     async countLive(filter) {
       return finder.countLive(filter)
     },
-    async count(memoryIds, counter, onceForKey) {
-      countRecords(db, statements, { memoryIds, counter, onceForKey })
+    async count(memoryIds, counter, key, by = 1) {
+      countRecords(db, statements, { memoryIds, counter, key, by })
     },
     async setRevoked(which, at) {
       return setRevoked(db, statements, which, at)

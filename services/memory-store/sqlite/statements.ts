@@ -42,9 +42,9 @@ export function prepareStatements(db: DatabaseSync) {
     vectorsOf: db.prepare('SELECT symptom, fix FROM live_vectors WHERE id = ?'),
     documentsWith: db.prepare('SELECT doc FROM memory_terms WHERE term = ?'),
     count: {
-      shown: addOne(db, 'shown'),
-      confirmed: addOne(db, 'confirmed'),
-      unconfirmed: addOne(db, 'unconfirmed'),
+      shown: addTo(db, 'shown'),
+      confirmed: addTo(db, 'confirmed'),
+      unconfirmed: addTo(db, 'unconfirmed'),
     },
     claimCount: db.prepare(`
       INSERT INTO counted (id, key) SELECT id, :key FROM memories WHERE memory_id = :memory_id
@@ -82,10 +82,10 @@ export function prepareStatements(db: DatabaseSync) {
   }
 }
 
-function addOne(db: DatabaseSync, counter: Counter) {
+function addTo(db: DatabaseSync, counter: Counter) {
   return db.prepare(`
-    UPDATE counters SET ${counter} = ${counter} + 1
-    WHERE id = (SELECT id FROM memories WHERE memory_id = ?)`)
+    UPDATE counters SET ${counter} = ${counter} + :by
+    WHERE id = (SELECT id FROM memories WHERE memory_id = :memory_id)`)
 }
 
 function setRevoked(db: DatabaseSync, column: 'memory_id' | 'session_id' | 'repository_id') {

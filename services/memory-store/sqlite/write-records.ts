@@ -86,13 +86,18 @@ export function supersede(
 export function countRecords(
   db: DatabaseSync,
   statements: Statements,
-  which: { memoryIds: readonly string[]; counter: Counter; onceForKey: string | undefined },
+  added: {
+    memoryIds: readonly string[]
+    counter: Counter
+    key: string | undefined
+    by: number
+  },
 ): void {
-  const { memoryIds, counter, onceForKey: key } = which
+  const { memoryIds, counter, key, by } = added
   inTransaction(db, () => {
     for (const memory_id of memoryIds) {
       if (key !== undefined && statements.claimCount.run({ memory_id, key }).changes === 0) continue
-      statements.count[counter].run(memory_id)
+      statements.count[counter].run({ memory_id, by })
     }
   })
 }

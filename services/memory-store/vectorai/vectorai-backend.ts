@@ -8,7 +8,7 @@ import { ensureCollection } from './ensure-collection.ts'
 import { countLive, findCandidates } from './find-candidates.ts'
 import { connectHttp, type VectoraiOptions } from './http.ts'
 import { getRecord, listRecords, scanRecords, supersededBy } from './read-records.ts'
-import { addOne, deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
+import { addTo, deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
 
 /**
  * A collection of an Actian VectorAI DB, which the tutorial's program may share. Its calls throw
@@ -47,11 +47,11 @@ export function createVectoraiBackend(
       await reach()
       return countLive(collection, filter)
     },
-    async count(memoryIds, counter, onceForKey) {
+    async count(memoryIds, counter, key, by = 1) {
       await reach()
       const ids = memoryIds.filter(isPointId)
       await Promise.all(
-        ids.map((id) => inTurn(id, () => addOne(collection, id, counter, onceForKey))),
+        ids.map((id) => inTurn(id, () => addTo(collection, id, { counter, key, by }))),
       )
     },
     async setRevoked(which, at) {

@@ -92,14 +92,13 @@ async function symptomPoints(collection: Collection, memoryId: string): Promise<
   return (await collection.all({ must })).map(({ id }) => id)
 }
 
-export async function addOne(
+export async function addTo(
   collection: Collection,
   id: string,
-  counter: Counter,
-  onceForKey?: string,
+  added: { counter: Counter; key: string | undefined; by: number },
 ): Promise<void> {
   const point = await mainPoint(collection, id)
-  const counted = point && countPayload(point.payload, counter, onceForKey)
+  const counted = point && countPayload(point.payload, added)
   if (counted) await collection.setPayload([id], counted)
 }
 
