@@ -58,7 +58,8 @@ async function scrubbed(read: ReadLine, scrub: Scrubber): Promise<ReadLine> {
   const { vectors, ...record } = read.record
   const clean = await scrubRecord(record, scrub)
   if ('secret' in clean) return { line: read.line, problem: clean.secret }
-  return { ...read, record: { ...clean.record, ...(vectors && { vectors }) } }
+  const kept = clean.record.symptom === record.symptom ? vectors : undefined
+  return { ...read, record: { ...clean.record, ...(kept && { vectors: kept }) } }
 }
 
 /** First without making vectors, which takes long: most of a repeated import is there already. */
@@ -74,7 +75,7 @@ async function importBatch(
   add(sum, batch, outcomes)
   if (bare.length === 0) return
   const texts = bare.flatMap(({ record }) => [record.symptom || '-', record.fix_description])
-  const again = bare.map(({ record }) => record)
+  const again = bare.map(({ record: { vectors: _unusable, ...record } }) => record)
   add(sum, bare, (await askMemory(producer, 'import', { records: again }, texts)).outcomes)
 }
 

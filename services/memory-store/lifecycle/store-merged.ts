@@ -2,9 +2,12 @@ import type { MemoryRecord } from '../../../shared/contracts/record.ts'
 import { DIMENSIONS } from '../../../shared/contracts/vector.ts'
 import { crashPoint } from '../../../shared/crash-point.ts'
 import { loadTrustedKeys } from '../../../shared/keys/trusted-keys.ts'
-import type { MemoryBackend, RecordVectors, UpsertOutcome } from '../backend.ts'
+import type { Counter, MemoryBackend, RecordVectors, UpsertOutcome } from '../backend.ts'
 import { requireUnitVector } from '../unit-vector.ts'
 import { nearDuplicates } from './near-duplicates.ts'
+
+type Deps = { backend: MemoryBackend; home: string }
+type Find = () => Promise<MemoryRecord[]>
 
 /**
  * Stores a record and lets it stand for the near-duplicates that were confirmed before it: it takes
@@ -13,32 +16,60 @@ import { nearDuplicates } from './near-duplicates.ts'
  * no two can stand for each other; one that comes late is itself stood for.
  */
 export async function storeMerged(
-  { backend, home }: { backend: MemoryBackend; home: string },
+  { backend, home }: Deps,
   record: MemoryRecord,
   vectors: RecordVectors,
 ): Promise<UpsertOutcome> {
   // First of all: a look for near-duplicates would call it the query's.
   requireUnitVector('symptom', vectors.symptom, DIMENSIONS)
   requireUnitVector('fix', vectors.fix, DIMENSIONS)
-  const trusted = loadTrustedKeys(home)
-  const find = () => nearDuplicates({ backend, trusted }, record, vectors)
+  const find = finder({ backend, home }, record, vectors)
   const existing = await backend.get(record.memory_id)
-  const isOut = existing && (existing.revoked_at !== null || existing.superseded_by !== null)
+  // A record of elsewhere can be out of searches when it comes.
+  const isOut = !isLive(existing ?? record)
   const before = isOut ? [] : (await find()).filter((other) => isLater(record, other))
   const merging = takingOver(record, existing, before)
   const outcome = await backend.upsert(merging, vectors)
   if (outcome.status !== 'stored' || isOut) return outcome
   crashPoint('memory.upserted')
-
-  // Again: what another process has stored meanwhile saw this one, or is seen here.
-  const after = await find()
-  const older = after.filter((other) => isLater(record, other))
-  const missed = older.filter(({ memory_id }) => !merging.merged.includes(memory_id))
-  if (missed.length > 0) await backend.upsert(takingOver(merging, merging, missed), vectors)
-  await supersede(backend, older, record)
-  const [newest] = after.filter((other) => isLater(other, record)).sort(latestFirst)
-  if (newest) await supersede(backend, [record], newest)
+  await settle({ backend, find }, merging, vectors)
   return outcome
+}
+
+/** Ends the merging of a record that is there, when the process died over it. */
+export async function endMerge(
+  deps: Deps,
+  record: MemoryRecord,
+  vectors: RecordVectors,
+): Promise<void> {
+  if (!isLive(record)) return
+  await settle({ ...deps, find: finder(deps, record, vectors) }, record, vectors)
+}
+
+function finder({ backend, home }: Deps, record: MemoryRecord, vectors: RecordVectors): Find {
+  const trusted = loadTrustedKeys(home)
+  return () => nearDuplicates({ backend, trusted }, record, vectors)
+}
+
+/** Looks again: what another process has stored meanwhile saw this record, or is seen here. */
+async function settle(
+  { backend, find }: { backend: MemoryBackend; find: Find },
+  record: MemoryRecord,
+  vectors: RecordVectors,
+): Promise<void> {
+  const found = await find()
+  const older = found.filter((other) => isLater(record, other))
+  const missed = notMerged(record, older)
+  if (missed.length > 0) {
+    await addCounters(backend, record, missed)
+    await backend.upsert(takingOver(record, record, missed), vectors)
+  }
+  await supersede(backend, older, record)
+  const [newest] = found.filter((other) => isLater(other, record)).sort(latestFirst)
+  if (!newest) return
+  const own = (await backend.get(record.memory_id)) ?? record
+  await addCounters(backend, newest, notMerged(newest, [own]))
+  await supersede(backend, [record], newest)
 }
 
 /** Counters are those of a new record alone: one that is there has taken them over already. */
@@ -47,16 +78,40 @@ function takingOver(
   existing: MemoryRecord | null,
   older: readonly MemoryRecord[],
 ): MemoryRecord {
-  const sum = (counter: 'shown' | 'confirmed' | 'unconfirmed') =>
-    older.reduce((total, each) => total + each[counter], record[counter])
-  const ids = [existing?.merged ?? [], ...older.map((each) => [each.memory_id, ...each.merged])]
+  const added = notMerged(record, older)
+  const sum = (counter: Counter) =>
+    added.reduce((total, each) => total + each[counter], record[counter])
+  const ids = older.map((each) => [each.memory_id, ...each.merged])
   return {
     ...record,
-    merged: [...new Set(ids.flat())],
+    merged: [...new Set([existing?.merged ?? [], record.merged, ...ids].flat())],
     shown: sum('shown'),
     confirmed: sum('confirmed'),
     unconfirmed: sum('unconfirmed'),
   }
+}
+
+/** Those whose counters are not in the record's yet. */
+function notMerged({ merged }: MemoryRecord, others: readonly MemoryRecord[]): MemoryRecord[] {
+  return others.filter(({ memory_id }) => !merged.includes(memory_id))
+}
+
+/** To a record that is there, once for each of the others. */
+async function addCounters(
+  backend: MemoryBackend,
+  to: MemoryRecord,
+  others: readonly MemoryRecord[],
+): Promise<void> {
+  for (const other of others) {
+    for (const counter of ['shown', 'confirmed', 'unconfirmed'] as const) {
+      const key = `merged ${other.memory_id} ${counter}`
+      if (other[counter] > 0) await backend.count([to.memory_id], counter, key, other[counter])
+    }
+  }
+}
+
+function isLive({ revoked_at, superseded_by }: MemoryRecord): boolean {
+  return revoked_at === null && superseded_by === null
 }
 
 async function supersede(
