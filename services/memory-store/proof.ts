@@ -7,7 +7,8 @@ import { receiptProblem } from '../../shared/receipt.ts'
 
 /**
  * Says why a record counts as unproved, or null when a trusted key signed exactly this: its run,
- * its outcome, its repository and its tests.
+ * its outcome, its runner, its repository and its tests. Its symptom and its diff are the word of
+ * whoever stored it: they were scrubbed and cut, so the hash of the whole patch says nothing of them.
  */
 export function proofProblem(
   record: MemoryRecord,
@@ -30,6 +31,10 @@ function mismatch(body: ReceiptBody, record: MemoryRecord): ProofProblem | null 
   if (body.outcome !== record.outcome) {
     const message = `the receipt confirms "${body.outcome}", not "${record.outcome}"`
     return { reason: 'other_outcome', message }
+  }
+  if (record.framework !== null && body.runner !== record.framework) {
+    const message = `the receipt is of ${body.runner}, not of ${record.framework}`
+    return { reason: 'other_runner', message }
   }
   // A snapshot of an earlier version names no repository.
   if (body.repository_id !== null && body.repository_id !== record.repository_id) {

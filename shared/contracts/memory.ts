@@ -61,6 +61,7 @@ export const unprovedReasonSchema = z.enum([
   'unreadable_record',
   'other_run',
   'other_outcome',
+  'other_runner',
   'other_repository',
   'other_tests',
 ])

@@ -145,6 +145,11 @@ describe('store', () => {
         (p) => ({ ...p, claim: { ...p.claim, outcome: 'pytest passed with exit code 0' } }),
       ],
       [
+        'another runner than the one whose results are proved',
+        /the receipt is of node, not of jest/,
+        (p) => ({ ...p, evidence: { ...p.evidence, framework: 'jest' } }),
+      ],
+      [
         "another run's receipt",
         /the receipt is of run run-2, not of run-1/,
         (p) => ({ ...p, receipt: sampleReceipt(key, { run_id: 'run-2' }) }),

@@ -80,6 +80,7 @@ describe('verify', () => {
         'other_outcome',
         { receipt: receiptOf('run-other_outcome', { outcome: 'pytest passed with exit code 0' }) },
       ],
+      ['other_runner', { framework: 'vitest', receipt: receiptOf('run-other_runner') }],
       [
         'other_repository',
         { receipt: receiptOf('run-other_repository', { repository_id: 'another' }) },

@@ -55,7 +55,8 @@ export async function prepareStore(
       symptom: own(symptom.normalised).slice(0, MAX_SYMPTOM),
       diff: own(scrubbedDiff.text).slice(0, MAX_DIFF),
       language: observed?.language ?? null,
-      framework: redBaseline(journal).runner,
+      // Of what was proved: a run may have tests of several runners.
+      framework: receipt?.body.runner ?? redBaseline(journal).runner,
       repository_id: journal.start?.request.repository_id ?? null,
       failing_tests: receipt?.body.targets ?? [],
       model: journal.start?.model ?? '',

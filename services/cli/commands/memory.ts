@@ -75,7 +75,7 @@ const SOME_UNPROVED = 3
 
 const verifyHelp = `
 A record is proved when a trusted key (astra keys list) signed a receipt of exactly its run, outcome,
-repository and failing tests, and the record is what was stored.
+runner, repository and failing tests, and its fix, error type and files are what was stored.
 
 Exit codes:
   0    every record is proved
