@@ -49,11 +49,12 @@ export async function mountSmallDisk(folder: string, megabytes: number): Promise
   return {
     through,
     async fill() {
-      const all = writeFile(filler, Buffer.alloc(megabytes * 2 ** 20))
+      const all = writeFile(filler, Buffer.alloc(megabytes * 2 ** 20 + 1))
       await expect(all).rejects.toThrow('ENOSPC')
     },
     free: () => rm(filler),
-    setWritable: (writable) => inside('mount', '-o', `remount,bind,${writable ? 'rw' : 'ro'}`, folder),
+    setWritable: (writable) =>
+      inside('mount', '-o', `remount,bind,${writable ? 'rw' : 'ro'}`, folder),
     async remove() {
       const ended = once(holder, 'exit')
       holder.stdin.end()

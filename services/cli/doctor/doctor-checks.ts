@@ -7,6 +7,7 @@ import { type Config, productRoot } from '../../../shared/config.ts'
 import { errorText } from '../../../shared/errors.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { Check, Finding } from './check.ts'
+import { examineKeys } from './doctor-keys.ts'
 import { examineRedisServer } from './doctor-redis.ts'
 import { examineSandbox } from './doctor-sandbox.ts'
 import { examineStore } from './doctor-store.ts'
@@ -29,6 +30,7 @@ export async function examine(config: Config, env: Env): Promise<Check[]> {
     ['redis', () => checkRedis(config, env)],
     ['model file', () => checkModelFile(config)],
     ['memory', () => examineStore(config)],
+    ['keys', () => examineKeys(config)],
     ['api key', () => checkKey(config)],
     ['git', () => checkGit(env)],
     ['sandbox', () => examineSandbox(config, env)],
