@@ -1,4 +1,5 @@
 import { UnavailableError } from '../../shared/errors.ts'
+import { KeyFileError } from '../../shared/keys/key-file.ts'
 import type { JobContext } from '../../shared/queue/consumer.ts'
 import { JobPostponed } from '../../shared/queue/consumer.ts'
 import { MemoryDatabaseError } from './database-error.ts'
@@ -6,9 +7,12 @@ import { MemoryDatabaseError } from './database-error.ts'
 const FIRST_PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 300_000
 
-/** The store does not answer, or refuses what it took before: a person has to look, and time passes. */
+/**
+ * The store does not answer, or refuses what it took before, or no receipt can be checked because a key
+ * file is damaged: a person has to look, and time passes.
+ */
 export function isStoreAway(error: unknown): boolean {
-  return error instanceof UnavailableError || error instanceof MemoryDatabaseError
+  return [UnavailableError, MemoryDatabaseError, KeyFileError].some((each) => error instanceof each)
 }
 
 /** Does work that must not be lost; while the store is away the job waits, longer each time. */

@@ -9,7 +9,7 @@ import {
   type QueueName,
   type Result,
 } from '../contracts/catalog.ts'
-import { errorText } from '../errors.ts'
+import { AstraError, errorText } from '../errors.ts'
 import { KEY_PREFIX } from './connection.ts'
 import { noteTaken } from './fair-share.ts'
 
@@ -167,8 +167,14 @@ async function handle<Q extends QueueName>(
     if (error instanceof JobCancelled) log.info({ ms, why: error.message }, 'cancelled')
     else if (error instanceof JobPostponed) log.warn({ ms, error: errorText(error) }, 'postponed')
     else log.error({ ms, err: error }, 'failed')
-    throw error
+    throw withHint(error)
   }
+}
+
+/** Of a failed job only the message reaches whoever asked: what to do has to stand in it. */
+function withHint(error: unknown): unknown {
+  if (!(error instanceof AstraError) || error.hint === undefined) return error
+  return new Error(`${error.message}; ${error.hint}`, { cause: error })
 }
 
 async function childOutcomes(job: Job): Promise<ChildOutcome[]> {
