@@ -2,7 +2,6 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { load as loadSqliteVec } from 'sqlite-vec'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MemoryBackend } from '../../services/memory-store/backend.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
@@ -67,8 +66,7 @@ it('keeps the memory in a folder that nobody else may read', async () => {
 
 /** What the closed database holds, and how many texts have `word`. */
 function rowCounts(word = 'list') {
-  const db = new DatabaseSync(file, { allowExtension: true, readOnly: true })
-  loadSqliteVec(db)
+  const db = new DatabaseSync(file, { readOnly: true })
   const count = (from: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${from}`).get()?.n)
   const counts = {
     memories: count('memories'),

@@ -31,16 +31,34 @@ const exactly = (rows: ScanRow[], column: 'symptom' | 'fix', query: Float32Array
     .slice(0, limit)
     .map(({ id }) => id)
 
+/** A unit vector between two, nearer to the first one. */
+function mixed(one: Float32Array, other: Float32Array, share: number): Float32Array {
+  const values = one.map((value, index) => value + share * (other[index] ?? 0))
+  const length = Math.hypot(...values)
+  return values.map((value) => value / length)
+}
+
 describe('VectorScan', () => {
   it('finds the exact nearest of each column among a few more than were asked for', async () => {
     const { scan, rows } = filled(20_000)
     for (const seed of [90_001, 90_002, 90_003]) {
       const query = seededVector(seed, DIMENSIONS)
-      const found = await scan.nearest([query], anything, 30)
+      const found = await scan.nearest([query], anything, 20)
       for (const column of ['symptom', 'fix'] as const) {
-        expect(found[column]).toHaveLength(30)
-        expect(found[column]).toEqual(expect.arrayContaining(exactly(rows, column, query, 10)))
+        expect(found[column].length).toBeLessThan(100)
+        expect(found[column]).toEqual(expect.arrayContaining(exactly(rows, column, query, 20)))
       }
+    }
+  })
+
+  it('finds them among many that are nearly the same', async () => {
+    const centre = seededVector(1, DIMENSIONS)
+    const beside = (seed: number) => mixed(centre, seededVector(seed, DIMENSIONS), 0.15)
+    const { scan, rows } = filled(400, (id) => ({ symptom: beside(9_000 + id) }))
+    for (let seed = 90_001; seed < 90_040; seed += 1) {
+      const query = beside(seed)
+      const { symptom } = await scan.nearest([query], anything, 20)
+      expect(symptom).toEqual(expect.arrayContaining(exactly(rows, 'symptom', query, 20)))
     }
   })
 
@@ -48,7 +66,7 @@ describe('VectorScan', () => {
     const { scan, rows } = filled(100)
     const queries = [rows[7]?.symptom, rows[9]?.symptom].filter((each) => each !== undefined)
     const { symptom } = await scan.nearest(queries, anything, 2)
-    expect(symptom.sort()).toEqual([7, 9])
+    expect(symptom.slice(0, 2).sort()).toEqual([7, 9])
   })
 
   it('answers with live rows that fit the filter alone', async () => {
@@ -74,7 +92,7 @@ describe('VectorScan', () => {
     scan.delete(1)
     expect((await scan.nearest([query], anything, 3)).fix.sort()).toEqual([0, 2])
     scan.set(8, row(1))
-    expect((await scan.nearest([query], anything, 1)).fix).toEqual([8])
+    expect((await scan.nearest([query], anything, 1)).fix[0]).toBe(8)
     expect(scan.size).toBe(3)
   })
 
@@ -83,7 +101,7 @@ describe('VectorScan', () => {
     scan.set(1, row(50))
     expect(scan.size).toBe(3)
     const gone = await scan.nearest([rows[1]?.symptom ?? new Float32Array()], anything, 1)
-    expect(gone.symptom).not.toEqual([1])
+    expect(gone.symptom[0]).not.toBe(1)
   })
 
   it('lets searches take turns without mixing their queries', async () => {
@@ -92,6 +110,6 @@ describe('VectorScan', () => {
     const found = await Promise.all(
       wanted.map((id) => scan.nearest([rows[id]?.symptom ?? new Float32Array()], anything, 1)),
     )
-    expect(found.map(({ symptom }) => symptom)).toEqual(wanted.map((id) => [id]))
+    expect(found.map(({ symptom }) => symptom[0])).toEqual(wanted)
   })
 })

@@ -8,6 +8,7 @@ export const migrations: readonly ((dimensions: number) => string)[] = [
   splitWordsAndScopes,
   rememberWhatWasCounted,
   logVectorChanges,
+  keepVectorsInRows,
 ]
 
 /**
@@ -135,5 +136,30 @@ function logVectorChanges(): string {
   return `
     CREATE TABLE vector_changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL) STRICT;
     ${log('insert', 'new')} ${log('update', 'new')} ${log('delete', 'old')}
+  `
+}
+
+/**
+ * Vectors are searched in memory, and the disk has to give one or all of them. vec0 keeps them in
+ * chunks of 1,024, through half of which SQLite walks for each; a plain row of 384 dimensions is one page.
+ */
+function keepVectorsInRows(): string {
+  return `
+    CREATE TABLE vector_rows (
+      id INTEGER PRIMARY KEY,
+      error_key TEXT NOT NULL,
+      live INTEGER NOT NULL,
+      repository TEXT NOT NULL,
+      group_name TEXT NOT NULL,
+      confirmed_ms INTEGER NOT NULL,
+      symptom BLOB NOT NULL,
+      fix BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO vector_rows
+        (id, error_key, live, repository, group_name, confirmed_ms, symptom, fix)
+      SELECT id, error_key, live, repository, group_name, confirmed_ms, symptom, fix
+      FROM live_vectors;
+    DROP TABLE live_vectors;
+    ALTER TABLE vector_rows RENAME TO live_vectors;
   `
 }

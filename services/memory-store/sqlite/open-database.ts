@@ -14,8 +14,8 @@ const APPLICATION_ID = 0x4173_4d65
 /** Before this, a reset of the write-ahead log could corrupt the database. */
 const OLDEST_SQLITE = '3.51.3'
 const BUSY_MS = 5000
-/** A search reads every vector: mapped, in about half the time of copying them page by page. */
-const MAPPED_BYTES = 2 ** 30
+/** Records are read all over the file: mapped, in about half the time of copying pages. */
+const MAPPED_BYTES = 2 ** 31 - 2 ** 16
 
 /**
  * Opens the database, or makes it, and brings its schema up to date. Throws MemoryDatabaseError
@@ -36,18 +36,27 @@ export function openDatabase(file: string, dimensions: number): DatabaseSync {
 function open(file: string, dimensions: number): DatabaseSync {
   const db = new DatabaseSync(file, { allowExtension: true, timeout: BUSY_MS })
   try {
-    loadSqliteVec(db)
-    db.enableLoadExtension(false)
     db.function('index_terms', { deterministic: true }, indexedText)
     db.exec('PRAGMA synchronous = FULL')
-    migrate(db, file, dimensions)
-    db.exec('PRAGMA journal_mode = WAL')
     db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
+    migrate(db, file, dimensions)
+    db.enableLoadExtension(false)
+    db.exec('PRAGMA journal_mode = WAL')
     return db
   } catch (error) {
     db.close()
     throw error
   }
+}
+
+/**
+ * A second connection to a database that is open, for reading alone: what reads for long must not
+ * hold up the writes of the first one.
+ */
+export function openReader(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS })
+  db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
+  return db
 }
 
 /** The text that the word index is given; empty for what is no text. */
@@ -86,6 +95,8 @@ function refuseForeignFile(file: string): void {
 
 function migrate(db: DatabaseSync, file: string, dimensions: number): void {
   if (usableVersion(db, file, dimensions) === migrations.length) return
+  // Older schemas kept vectors in its tables.
+  loadSqliteVec(db)
   inTransaction(db, () => {
     // Read again: another process may have migrated while this one waited for the lock.
     const version = usableVersion(db, file, dimensions)

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { MemoryBackend } from '../backend.ts'
 import { requireUnitVector } from '../unit-vector.ts'
 import { createFinder } from './find-candidates.ts'
-import { openDatabase } from './open-database.ts'
+import { openDatabase, openReader } from './open-database.ts'
 import { listRecords, readRecord, scanRecords } from './read-records.ts'
 import { followChanges } from './scan/follow-changes.ts'
 import { prepareStatements } from './statements.ts'
@@ -10,13 +10,16 @@ import { countRecords, deleteRecord, setRevoked, supersede, upsertRecord } from 
 
 /**
  * The embedded store: one SQLite file, and its vectors in memory besides, searched one by one. Calls
- * of SQLite block the process, which is why the memory has a process of its own. Throws MemoryDatabaseError when the file cannot be used.
+ * of SQLite block the process: the long ones are made in short pieces. Throws MemoryDatabaseError
+ * when the file cannot be used.
  */
 export function openSqliteBackend(options: { file: string; dimensions: number }): MemoryBackend {
   const { file, dimensions } = options
-  const db: DatabaseSync = openDatabase(file, dimensions)
+  const db = openDatabase(file, dimensions)
   const statements = prepareStatements(db)
-  const finder = createFinder(db, statements, followChanges(db, dimensions))
+  const reader = readerBeside(db, file)
+  const followed = followChanges(db, () => openReader(file), dimensions)
+  const finder = createFinder(reader, statements, followed)
 
   return {
     async upsert(record, vectors) {
@@ -56,7 +59,18 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
       return deleteRecord(db, statements, memoryId)
     },
     async close() {
+      // The writer last: it writes the log back and leaves none.
+      if (reader.isOpen) reader.close()
       if (db.isOpen) db.close()
     },
+  }
+}
+
+function readerBeside(db: DatabaseSync, file: string): DatabaseSync {
+  try {
+    return openReader(file)
+  } catch (error) {
+    db.close()
+    throw error
   }
 }

@@ -40,7 +40,6 @@ export function prepareStatements(db: DatabaseSync) {
       VALUES (?, index_terms(?), index_terms(?), index_terms(?))`),
 
     vectorsOf: db.prepare('SELECT symptom, fix FROM live_vectors WHERE id = ?'),
-    documentsWith: db.prepare('SELECT doc FROM memory_terms WHERE term = ?'),
     count: {
       shown: addTo(db, 'shown'),
       confirmed: addTo(db, 'confirmed'),

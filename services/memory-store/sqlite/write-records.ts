@@ -107,7 +107,7 @@ function refreshLive(statements: Statements, rows: Record<string, SQLOutputValue
   return rows.length
 }
 
-// Ids and flags are bigint: node:sqlite binds a number as a float, which vec0 refuses.
+// Ids are bigint: node:sqlite binds a number as a float, which the text index refuses.
 
 function insertRecord(
   statements: Statements,
@@ -162,7 +162,7 @@ function vectorColumns(record: MemoryRecord, { symptom, fix }: RecordVectors) {
   ] as const
 }
 
-/** vec0 has no null: no scope is the empty text, which no name gives. */
+/** In memory there is no null: no scope is the empty text, which no name gives. */
 export function scopeKey(name: string | null): string {
   return name === null ? '' : `=${name}`
 }

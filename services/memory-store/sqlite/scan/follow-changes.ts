@@ -1,9 +1,8 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { setImmediate as breathe } from 'node:timers/promises'
+import { createPace } from '../pace.ts'
+import { vectorOf } from '../vector-bytes.ts'
 import { VectorScan } from './vector-scan.ts'
 
-/** Rows that are read at one go while all are loaded: a few milliseconds. */
-const ROWS_BEFORE_BREATH = 200
 /** Changes that are kept for those who follow; who is further behind reads all again. */
 const CHANGES_KEPT = 10_000
 
@@ -16,10 +15,16 @@ export type FollowedScan = { current(): Promise<VectorScan> }
  * Keeps a copy of all vectors in memory. `vector_changes` names every row that was written, by this
  * connection or another process, and is looked at before each search. The first load begins at once.
  */
-export function followChanges(db: DatabaseSync, dimensions: number): FollowedScan {
+export function followChanges(
+  db: DatabaseSync,
+  openReader: () => DatabaseSync,
+  dimensions: number,
+): FollowedScan {
   const scan = new VectorScan(dimensions)
   const changes = {
-    ends: db.prepare('SELECT min(seq) AS first, max(seq) AS last FROM vector_changes'),
+    ends: db.prepare(`
+      SELECT (SELECT min(seq) FROM vector_changes) AS first,
+        (SELECT max(seq) FROM vector_changes) AS last`),
     after: db.prepare('SELECT DISTINCT id FROM vector_changes WHERE seq > ?'),
     prune: db.prepare('DELETE FROM vector_changes WHERE seq <= ?'),
   }
@@ -27,16 +32,22 @@ export function followChanges(db: DatabaseSync, dimensions: number): FollowedSca
   let seen = -1
 
   async function loadAll(): Promise<void> {
-    const { last } = ends()
+    const { first, last } = ends()
     scan.clear()
-    let read = 0
-    for (const row of db.prepare(`SELECT ${COLUMNS} FROM live_vectors`).iterate()) {
-      take(scan, row)
-      read += 1
-      if (read % ROWS_BEFORE_BREATH === 0) await breathe()
+    // Of its own: a connection that is reading cannot write what another process has overtaken.
+    const reader = openReader()
+    try {
+      const pace = createPace()
+      for (const row of reader.prepare(`SELECT ${COLUMNS} FROM live_vectors`).iterate()) {
+        take(scan, row)
+        if (pace.isDue) await pace.breathe()
+        if (!db.isOpen) throw new Error('the memory was closed while its vectors were read')
+      }
+    } finally {
+      reader.close()
     }
     seen = last
-    changes.prune.run(last - CHANGES_KEPT)
+    if (first < last - CHANGES_KEPT) changes.prune.run(last - CHANGES_KEPT)
   }
 
   function ends(): { first: number; last: number } {
@@ -44,11 +55,13 @@ export function followChanges(db: DatabaseSync, dimensions: number): FollowedSca
     return { first: Number(first ?? 0), last: Number(last ?? 0) }
   }
 
-  function readChanged(): void {
+  async function readChanged(): Promise<void> {
+    const pace = createPace()
     for (const { id } of changes.after.all(seen)) {
       const row = rowOf.get(Number(id))
       if (row) take(scan, row)
       else scan.delete(Number(id))
+      if (pace.isDue) await pace.breathe()
     }
   }
 
@@ -59,7 +72,7 @@ export function followChanges(db: DatabaseSync, dimensions: number): FollowedSca
       if (isTooFarBehind) {
         await loadAll()
       } else {
-        readChanged()
+        await readChanged()
         seen = last
       }
     }
@@ -92,6 +105,5 @@ function take(scan: VectorScan, row: Record<string, SQLOutputValue>): void {
 
 function floats(value: SQLOutputValue | undefined): Float32Array {
   if (!(value instanceof Uint8Array)) throw new Error('a vector of the store is no blob')
-  // Copied: a blob need not begin where a float may.
-  return new Float32Array(value.slice().buffer)
+  return vectorOf(value)
 }

@@ -13,6 +13,7 @@ export class TopRows {
     return this.#rows.length < this.#size ? Number.NEGATIVE_INFINITY : (this.#scores[0] ?? 0)
   }
 
+  /** Rows come in ascending order: of equal scores the first ones are kept. */
   add(row: number, score: number): void {
     if (this.#rows.length < this.#size) {
       this.#rows.push(row)
@@ -25,14 +26,17 @@ export class TopRows {
     }
   }
 
-  rows(): number[] {
-    return [...this.#rows]
+  /** Best first, the first row first of equal ones. */
+  sorted(): { row: number; score: number }[] {
+    return this.#rows
+      .map((row, at) => ({ row, score: this.#scores[at] ?? 0 }))
+      .sort((a, b) => b.score - a.score || a.row - b.row)
   }
 
   #up(start: number): void {
     for (let at = start; at > 0; ) {
       const parent = (at - 1) >> 1
-      if (this.#score(parent) <= this.#score(at)) return
+      if (!this.#isBelow(at, parent)) return
       this.#swap(parent, at)
       at = parent
     }
@@ -42,15 +46,16 @@ export class TopRows {
     for (let at = 0; ; ) {
       const left = 2 * at + 1
       const right = left + 1
-      const child = this.#score(right) < this.#score(left) ? right : left
-      if (this.#score(at) <= this.#score(child)) return
+      const child = right < this.#rows.length && this.#isBelow(right, left) ? right : left
+      if (child >= this.#rows.length || !this.#isBelow(child, at)) return
       this.#swap(at, child)
       at = child
     }
   }
 
-  #score(at: number): number {
-    return this.#scores[at] ?? Number.POSITIVE_INFINITY
+  #isBelow(a: number, b: number): boolean {
+    const [score, other] = [this.#scores[a] ?? 0, this.#scores[b] ?? 0]
+    return score < other || (score === other && (this.#rows[a] ?? 0) > (this.#rows[b] ?? 0))
   }
 
   #swap(a: number, b: number): void {
