@@ -133,8 +133,13 @@ it('lets a record be superseded by another, and says so, and not after --undo', 
   expect(undone).toEqual({ memory_id: first, by: null, changed: true })
 })
 
-it('tells the model that the place of its own fix is gone, and merges what comes of it', async () => {
+it('tells the model, and a person who asks there, that the place of its own fix is gone, and merges what comes of it', async () => {
   const workspace = await breakAgain()
+  const { symptom } = await json(['memory', 'show', first])
+  const search = ['memory', 'search', symptom]
+  const mark = 'stale: src/settings.ts is not in this project any more'
+  expect((await astra.cli(search, { cwd: workspace })).stdout).toContain(mark)
+  expect((await astra.cli(search, { cwd: join(folder, 'second') })).stdout).not.toContain('stale:')
   const run = await json(['fix', workspace, '--offline', '--run-id', 'third'])
   expect(run).toMatchObject({ status: 'fixed' })
   const transcript = await readFile(runFiles(astra.home, 'third').transcript, 'utf8')

@@ -1,23 +1,19 @@
 import type { Command } from 'commander'
-import { UsageError } from '../../../shared/errors.ts'
 import type { Producer } from '../../../shared/queue/producer.ts'
-import { secretsOf } from '../../../shared/scrub/known-secrets.ts'
-import { createScrubber, type Scrubber } from '../../../shared/scrub/scrubber.ts'
-import { normaliseSymptom } from '../../../shared/symptom.ts'
 import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
-import { printMatches, printRecord, printVerified, stateOf } from '../format/format-memory.ts'
+import { printRecord, printVerified, stateOf } from '../format/format-memory.ts'
 import { oneLine, type Terminal, table } from '../format/terminal.ts'
 import { wholeNumber } from '../run-options.ts'
 import { verifyMemory } from '../verify-memory.ts'
 import { type MemoryOptions, noSuchMemory, withMemory } from '../with-memory.ts'
 import { addRevokeCommands } from './memory-revoke.ts'
+import { addSearchCommand } from './memory-search.ts'
 import { addSupersedeCommand } from './memory-supersede.ts'
 import { addTransferCommands } from './memory-transfer.ts'
 
 type ListOptions = MemoryOptions & { limit: number; offset: number; session?: string }
 type VerifyOptions = MemoryOptions & { limit: number }
-type SearchOptions = MemoryOptions & { errorType?: string; topK: number; repository?: string }
 
 export function addMemoryCommand(program: Command, context: CliContext): void {
   const memory = program.command('memory').description('look into the memory of proved fixes')
@@ -38,18 +34,7 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
     .action((id: string, options: MemoryOptions) =>
       withMemory(context, options, (producer, terminal) => show(producer, terminal, id)),
     )
-  memory
-    .command('search <text>')
-    .description('search by the text of a failure, as Astra does')
-    .option('--error-type <name>', 'only fixes of this error type')
-    .option('--top-k <n>', 'how many at most', wholeNumber(1, 10), 3)
-    .option('--repository <id>', 'as a run of this repository would')
-    .option('--json', 'print the matches as JSON')
-    .action((text: string, options: SearchOptions) =>
-      withMemory(context, options, (producer, terminal) =>
-        search(producer, terminal, text, options, createScrubber(secretsOf(context.config()))),
-      ),
-    )
+  addSearchCommand(memory, context)
   memory
     .command('verify')
     .description('check the receipts of all records, and list those that nothing proves')
@@ -109,29 +94,6 @@ async function show(producer: Producer, terminal: Terminal, id: string): Promise
   if (!record) throw noSuchMemory(id)
   terminal.printJson({ ...record, unproved, expired })
   printRecord(terminal, record, { unproved, expired })
-}
-
-async function search(
-  producer: Producer,
-  terminal: Terminal,
-  text: string,
-  options: SearchOptions,
-  scrub: Scrubber,
-): Promise<void> {
-  const query = (await scrub(text.trim())).text
-  if (query === '' || query.length > 20_000) {
-    throw new UsageError('the text to search by must have 1 to 20,000 characters')
-  }
-  const question = {
-    query,
-    error_type: options.errorType ? (await scrub(options.errorType)).text : null,
-    top_k: options.topK,
-    repository_id: options.repository,
-  }
-  // What is stored is normalised too; a text of nothing but paths and numbers stays as it is.
-  const result = await askMemory(producer, 'search', question, [normaliseSymptom(query) || query])
-  terminal.printJson(result)
-  printMatches(terminal, result)
 }
 
 async function verify(

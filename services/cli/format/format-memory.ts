@@ -65,14 +65,20 @@ export function printVerified({ print }: Terminal, verified: VerifiedMemory): vo
   }
 }
 
-export function printMatches({ print }: Terminal, result: SearchResult): void {
+/** `repositoryId`: the one that the search was limited to. */
+export function printMatches(
+  { print }: Terminal,
+  result: SearchResult,
+  repositoryId: string | undefined,
+): void {
   const { matches, searched, withheld, error_type_filter } = result
   if (withheld !== null) {
     print(`nothing is answered: ${withheld}`)
     return
   }
   if (matches.length === 0) {
-    print(`nothing relevant among ${searched} records`)
+    const whose = repositoryId === undefined ? '' : ` of repository ${repositoryId}`
+    print(`nothing relevant among ${searched} records${whose}`)
     return
   }
   if (error_type_filter === 'dropped') print('nothing with this error type; of any type:')
@@ -89,6 +95,7 @@ function printMatch(print: Terminal['print'], match: MemoryMatch): void {
     `${match.error_type}; ${match.file_paths.join(', ')}; ${match.outcome}`,
     ...match.speaks_for.map((reason) => `for: ${reason}`),
     ...match.speaks_against.map((reason) => `against: ${reason}`),
+    ...(match.stale === null ? [] : [`stale: ${match.stale}`]),
   ]
   for (const line of lines) print(`      ${plain(line)}`)
 }
