@@ -73,6 +73,8 @@ export type MemoryBackend = {
   candidates(query: CandidateQuery): Promise<Candidate[]>
   /** How many records `candidates` could choose from. */
   countLive(filter: LiveFilter): Promise<number>
+  /** How many records a repository has, whatever their state. */
+  countOfRepository(repositoryId: string): Promise<number>
   /**
    * Adds one, or `by`, to a counter of each record; unknown ids are passed over. With a key a record is
    * counted once for that key, on whichever counter came first, however often this is repeated.

@@ -13,8 +13,8 @@ export const revocableSchema = z.union([
 
 export const revokePayloadSchema = z.strictObject({ which: revocableSchema })
 export const revokeResultSchema = z.strictObject({
-  /** How many records these are; null for a repository, whose records are not counted. */
-  found: count.nullable(),
+  /** How many records these are. */
+  found: count,
   /** How many were not revoked before. */
   changed: count,
   /** Older records that these stand for. They stay out of searches too. */
@@ -24,7 +24,7 @@ export type RevokeResult = z.infer<typeof revokeResultSchema>
 
 export const restorePayloadSchema = z.strictObject({ which: revocableSchema })
 export const restoreResultSchema = z.strictObject({
-  found: count.nullable(),
+  found: count,
   /** How many were revoked before. */
   changed: count,
   /** Those of them that stay out of searches, because another record stands for them. */

@@ -114,7 +114,7 @@ it('revokes and restores all records of a session and of a repository', async ()
     const revoked = await astra.cli(['memory', 'revoke', ...selector])
     expect(revoked.stdout).toContain('revoked 1 record\n')
     const again = await astra.cli(['memory', 'revoke', ...selector])
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to do') })
+    expect(again).toMatchObject({ code: 0, stdout: 'nothing to do: 1 record is revoked already\n' })
     expect((await json(['memory', 'show', first])).revoked_at).not.toBeNull()
     const restored = await astra.cli(['memory', 'restore', ...selector])
     expect(restored.stdout).toContain('restored 1 record\n')
@@ -157,6 +157,7 @@ it.each([
   [['revoke', '--session', ''], 'give one of'],
   [['revoke', 'no-such-id'], 'there is no memory no-such-id'],
   [['restore', '--session', 'nobody'], 'there is no record of session nobody'],
+  [['revoke', '--repository', 'nowhere'], 'there is no record of repository nowhere'],
   [['supersede', 'an-id'], 'give the id of the new memory, or --undo'],
   [['supersede', 'an-id', 'another', '--undo'], 'give the id of the new memory, or --undo'],
   [['supersede', 'no-such-id', '--undo'], 'there is no memory no-such-id'],

@@ -175,6 +175,8 @@ describe('a run whose failure and whose words hold secrets', () => {
     expect(record.symptom).toContain('[removed: github]')
     expect(record.diff).toContain('[removed: stripe]')
     const rules = record.scrubbed.map(({ rule }: { rule: string }) => rule)
+    const people = await astra.cli(['memory', 'show', memory_id])
+    expect(people.stdout).toMatch(/^removed +github \(\d+\), known-secret/m)
     expect(rules).toEqual(['github', 'known-secret', 'sendgrid', 'stripe', 'url-password'])
     expect((await astra.cli(['memory', 'verify'])).code).toBe(0)
   })

@@ -273,8 +273,16 @@ export function describeBackend(openStore: () => Promise<TestStore>, traits: Tra
       expect(await found()).toEqual(ids(...left))
       expect(await backend.countLive(live)).toBe(left.length)
       expect((await backend.get(one.memory_id))?.revoked_at).toBe(left.includes(one) ? null : at)
+      expect(await backend.countOfRepository('r2')).toBe(1)
       expect(await backend.setRevoked(which, null)).toBe(3 - left.length)
       expect(await found()).toEqual(ids(one, two, other))
+    })
+
+    it('leave the number of records that a repository has', async () => {
+      await backend.setRevoked({ memory_id: one.memory_id }, at)
+      await backend.supersede([two.memory_id], other.memory_id)
+      expect(await backend.countOfRepository('repository-1')).toBe(2)
+      expect(await backend.countOfRepository('no such repository')).toBe(0)
     })
 
     it('lets another record stand for some, until that is taken back', async () => {

@@ -99,12 +99,18 @@ describe('verify', () => {
     expect(named[0]?.message).toBe('there is no receipt')
   })
 
-  it('counts a record that cannot be read, and goes on behind it', async () => {
+  it('counts a record that cannot be read, which all else passes over, and goes on behind it', async () => {
     await plant({ session_id: 'run-broken', receipt: null })
     await plantProved('run-1')
     const db = new DatabaseSync(join(home, 'memory.db'))
     db.exec(`UPDATE memories SET record = '{"memory_id":' WHERE session_id = 'run-broken'`)
     db.close()
+    const all = { errorType: null, scope: null, notBefore: null }
+    const found = await backend.candidates({ ...all, vectors: [vector], text: '', limit: 10 })
+    const { records } = await backend.list({ limit: 10, offset: 0, session_id: null })
+    for (const each of [found.map(({ record }) => record), records]) {
+      expect(each.map(({ session_id }) => session_id)).toEqual(['run-1'])
+    }
     expect(await verify({ after: null, named: 5 })).toMatchObject({
       proved: 1,
       unproved: { unreadable_record: 1 },

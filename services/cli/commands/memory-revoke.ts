@@ -20,7 +20,7 @@ export function addRevokeCommands(memory: Command, context: CliContext): void {
         const result = await askMemory(producer, 'revoke', { which })
         requireFound(which, result.found)
         terminal.printJson({ ...which, ...result })
-        printRevoked(terminal, which, result)
+        printRevoked(terminal, result)
       })
     })
   selecting(memory.command('restore [id]'))
@@ -31,7 +31,7 @@ export function addRevokeCommands(memory: Command, context: CliContext): void {
         const result = await askMemory(producer, 'restore', { which })
         requireFound(which, result.found)
         terminal.printJson({ ...which, ...result })
-        printRestored(terminal, which, result)
+        printRestored(terminal, result)
       })
     })
 }
@@ -59,37 +59,41 @@ function selected(id: string | undefined, { session, repository }: Options): Whi
   return which
 }
 
-function requireFound(which: Which, found: number | null): void {
-  if (found !== 0) return
+function requireFound(which: Which, found: number): void {
+  if (found > 0) return
   if ('memory_id' in which) throw noSuchMemory(which.memory_id)
-  throw new UsageError(`there is no ${nameOf(which)}`, { hint: '`astra memory list` lists them' })
+  const [name, hint] =
+    'session_id' in which
+      ? [`session ${which.session_id}`, '`astra memory list` lists them']
+      : [
+          `repository ${which.repository_id}`,
+          '`astra memory show ID` tells the repository of a record',
+        ]
+  throw new UsageError(`there is no record of ${name}`, { hint })
 }
 
-function nameOf(which: Which): string {
-  if ('memory_id' in which) return `memory ${which.memory_id}`
-  if ('session_id' in which) return `record of session ${which.session_id}`
-  return `record of repository ${which.repository_id}`
-}
-
-function printRevoked({ print }: Terminal, which: Which, result: RevokeResult): void {
-  print(changedText('revoked', which, result))
+function printRevoked({ print }: Terminal, result: RevokeResult): void {
+  print(changedText('revoked', result))
   for (const id of result.stands_for) {
     print(`${id}, which it stood for, stays out too: \`astra memory supersede ${id} --undo\``)
   }
 }
 
-function printRestored({ print }: Terminal, which: Which, result: RestoreResult): void {
-  print(changedText('restored', which, result))
+function printRestored({ print }: Terminal, result: RestoreResult): void {
+  print(changedText('restored', result))
   for (const id of result.superseded) print(`${id} stays out: another record stands for it`)
 }
 
 function changedText(
   done: 'revoked' | 'restored',
-  which: Which,
-  { found, changed }: { found: number | null; changed: number },
+  { found, changed }: { found: number; changed: number },
 ): string {
-  const records = `${changed} ${changed === 1 ? 'record' : 'records'}`
-  if (changed === 0) return `nothing to do: no ${nameOf(which)} had to be ${done}`
-  const same = found !== null && found > changed ? `; ${found - changed} were so already` : ''
-  return `${done} ${records}${same}`
+  const already = done === 'revoked' ? 'revoked already' : 'not revoked'
+  if (changed === 0) return `nothing to do: ${counted(found)} ${already}`
+  const others = found > changed ? `; ${counted(found - changed)} ${already}` : ''
+  return `${done} ${changed} ${changed === 1 ? 'record' : 'records'}${others}`
+}
+
+function counted(count: number): string {
+  return count === 1 ? '1 record is' : `${count} records are`
 }

@@ -74,7 +74,8 @@ async function list(producer: Producer, terminal: Terminal, options: ListOptions
   const page = await askMemory(producer, 'list', { limit, offset, session_id: session ?? null })
   terminal.printJson(page)
   if (page.records.length === 0) {
-    terminal.print(page.total === 0 ? 'the memory is empty' : `there are only ${page.total}`)
+    const none = session === undefined ? 'the memory is empty' : `no record of session ${session}`
+    terminal.print(page.total === 0 ? none : `there are only ${page.total}`)
     return
   }
   const rows = page.records.map((record) => [

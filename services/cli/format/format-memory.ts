@@ -27,6 +27,7 @@ export function printRecord(
     ['revoked', record.revoked_at],
     ['replaced by', record.superseded_by],
     ['stands for', record.merged.join(', ') || null],
+    ['removed', removedText(record)],
   ]
   for (const [name, value] of rows) if (value !== null) print(`${name.padEnd(11)} ${plain(value)}`)
   if (record.symptom !== '') print(`\n${plain(record.symptom.trimEnd())}`)
@@ -44,6 +45,11 @@ export function stateOf(
 
 function shownText({ shown, confirmed, unconfirmed }: MemoryRecord): string {
   return `${shown} times; runs that saw it: ${confirmed} fixed, ${unconfirmed} not`
+}
+
+/** What was taken for a secret before the record was stored. */
+function removedText({ scrubbed }: MemoryRecord): string | null {
+  return scrubbed.map(({ rule, count }) => `${rule} (${count})`).join(', ') || null
 }
 
 function proofText({ receipt }: MemoryRecord, unproved: ProofProblem | null): string {

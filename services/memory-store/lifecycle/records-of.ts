@@ -3,7 +3,7 @@ import type { MemoryBackend, Revocable } from '../backend.ts'
 
 const PAGE = 100
 
-/** The records of an id or a session; null for a repository, which can have too many to look at. */
+/** The records of an id or a session; null for a repository, which can have too many to read. */
 export async function recordsOf(
   backend: MemoryBackend,
   which: Revocable,
@@ -20,4 +20,14 @@ export async function recordsOf(
     found.push(...records)
     if (records.length < PAGE) return found
   }
+}
+
+export async function countOf(
+  backend: MemoryBackend,
+  which: Revocable,
+  records: readonly MemoryRecord[] | null,
+): Promise<number> {
+  return 'repository_id' in which
+    ? backend.countOfRepository(which.repository_id)
+    : (records ?? []).length
 }

@@ -1,6 +1,6 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
 import type { MemoryBackend } from '../backend.ts'
-import { recordsOf } from './records-of.ts'
+import { countOf, recordsOf } from './records-of.ts'
 
 /** Takes revocations back. A record that another one stands for is not answered by that. */
 export async function restoreMemory(
@@ -11,7 +11,7 @@ export async function restoreMemory(
   const records = await recordsOf(backend, which)
   const superseded = (records ?? []).filter(({ superseded_by }) => superseded_by !== null)
   return {
-    found: records?.length ?? null,
+    found: await countOf(backend, which, records),
     changed,
     superseded: superseded.map(({ memory_id }) => memory_id),
   }

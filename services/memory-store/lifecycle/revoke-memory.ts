@@ -1,6 +1,6 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
 import type { MemoryBackend } from '../backend.ts'
-import { recordsOf } from './records-of.ts'
+import { countOf, recordsOf } from './records-of.ts'
 
 /**
  * Takes records out of every search until they are restored. What they stand for stays out too: a
@@ -15,5 +15,5 @@ export async function revokeMemory(
   const behind = await Promise.all(
     (records ?? []).map(({ memory_id }) => backend.supersededBy(memory_id)),
   )
-  return { found: records?.length ?? null, changed, stands_for: behind.flat() }
+  return { found: await countOf(backend, which, records), changed, stands_for: behind.flat() }
 }

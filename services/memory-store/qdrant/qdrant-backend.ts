@@ -6,7 +6,14 @@ import { requireUnitVector } from '../unit-vector.ts'
 import { ensureCollection } from './ensure-collection.ts'
 import { countLive, findCandidates } from './find-candidates.ts'
 import { connectQdrant, type QdrantOptions } from './qdrant-client.ts'
-import { deleteRecord, getRecord, listRecords, scanRecords, supersededBy } from './read-records.ts'
+import {
+  countOfRepository,
+  deleteRecord,
+  getRecord,
+  listRecords,
+  scanRecords,
+  supersededBy,
+} from './read-records.ts'
 import { addTo, setRevoked, supersede, upsertRecord } from './write-records.ts'
 
 /**
@@ -38,6 +45,10 @@ export function createQdrantBackend(
     async countLive(filter) {
       await reach()
       return countLive(qdrant, filter)
+    },
+    async countOfRepository(repositoryId) {
+      await reach()
+      return countOfRepository(qdrant, repositoryId)
     },
     async count(memoryIds, counter, key, by = 1) {
       await reach()

@@ -17,6 +17,14 @@ export async function getRecord({ ask, collection }: Qdrant, id: string) {
   return point?.payload?.kind === 'record' ? readRecord(point.payload) : null
 }
 
+export async function countOfRepository(
+  { ask, collection }: Qdrant,
+  repositoryId: string,
+): Promise<number> {
+  const filter = { must: [records, has('repository_id', repositoryId)] }
+  return (await ask((client) => client.count(collection, { filter, exact: true }))).count
+}
+
 export async function supersededBy(
   { ask, collection }: Qdrant,
   memoryId: string,

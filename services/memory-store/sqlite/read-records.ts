@@ -6,13 +6,21 @@ import { vectorOf } from './vector-bytes.ts'
 
 type Row = Record<string, SQLOutputValue>
 
-/** The record of a row; null without a row. Throws ZodError when the stored record is not one. */
+/** The record of a row; null without a row, and for one that cannot be read. */
 export function readRecord(row: Row | undefined): MemoryRecord | null {
   if (!row) return null
   const { shown, confirmed, unconfirmed, superseded_by, revoked_at } = row
-  const stored: object = JSON.parse(String(row.record))
-  const counters = { shown, confirmed, unconfirmed }
-  return memoryRecordSchema.parse({ ...stored, ...counters, superseded_by, revoked_at })
+  const state = { shown, confirmed, unconfirmed, superseded_by, revoked_at }
+  const parsed = memoryRecordSchema.safeParse({ ...parsedJson(row.record), ...state })
+  return parsed.success ? parsed.data : null
+}
+
+function parsedJson(text: SQLOutputValue | undefined): object | null {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return null
+  }
 }
 
 export function listRecords(
@@ -40,7 +48,7 @@ export function scanRecords(
     entries: rows.map((row) => ({
       memory_id: String(row.memory_id),
       session_id: String(row.session_id),
-      record: readableRecord(row),
+      record: readRecord(row),
       vectors: withVectors ? readVectors(statements, Number(row.id)) : null,
     })),
     next: last ? String(last.id) : null,
@@ -52,12 +60,4 @@ export function readVectors(statements: Statements, id: number): RecordVectors |
   const row = statements.vectorsOf.get(BigInt(id))
   if (!(row?.symptom instanceof Uint8Array && row.fix instanceof Uint8Array)) return null
   return { symptom: vectorOf(row.symptom), fix: vectorOf(row.fix) }
-}
-
-function readableRecord(row: Row): MemoryRecord | null {
-  try {
-    return readRecord(row)
-  } catch {
-    return null
-  }
 }

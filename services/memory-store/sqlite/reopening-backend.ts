@@ -48,6 +48,7 @@ export function createSqliteBackend(options: {
     upsert: (record, vectors) => using((store) => store.upsert(record, vectors)),
     candidates: (query) => using((store) => store.candidates(query)),
     countLive: (filter) => using((store) => store.countLive(filter)),
+    countOfRepository: (id) => using((store) => store.countOfRepository(id)),
     count: (ids, counter, key, by) => using((store) => store.count(ids, counter, key, by)),
     setRevoked: (which, at) => using((store) => store.setRevoked(which, at)),
     supersede: (ids, by) => using((store) => store.supersede(ids, by)),

@@ -34,6 +34,9 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
     async countLive(filter) {
       return finder.countLive(filter)
     },
+    async countOfRepository(repositoryId) {
+      return Number(statements.countOfRepository.get(repositoryId)?.n)
+    },
     async count(memoryIds, counter, key, by = 1) {
       countRecords(db, statements, { memoryIds, counter, key, by })
     },

@@ -74,6 +74,7 @@ export function prepareStatements(db: DatabaseSync) {
       FROM memories LEFT JOIN counters USING (id) WHERE id > ? ORDER BY id LIMIT ?`),
     countAll: db.prepare('SELECT count(*) AS n FROM memories'),
     countOfSession: db.prepare('SELECT count(*) AS n FROM memories WHERE session_id = ?'),
+    countOfRepository: db.prepare('SELECT count(*) AS n FROM memories WHERE repository_id = ?'),
 
     deleteRecord: db.prepare('DELETE FROM memories WHERE id = ?'),
     deleteVectors: db.prepare('DELETE FROM live_vectors WHERE id = ?'),

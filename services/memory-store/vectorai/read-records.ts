@@ -11,6 +11,10 @@ export async function getRecord(collection: Collection, id: string): Promise<Mem
   return point && readRecord(point.payload)
 }
 
+export function countOfRepository(collection: Collection, repositoryId: string): Promise<number> {
+  return collection.count({ must: [has('repository_id', repositoryId)], must_not: notMain })
+}
+
 export async function supersededBy(collection: Collection, memoryId: string): Promise<string[]> {
   const must = [has('superseded_by', memoryId)]
   return (await collection.all({ must, must_not: notMain })).map(({ id }) => id)

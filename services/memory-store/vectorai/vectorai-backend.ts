@@ -7,7 +7,13 @@ import { openCollection } from './collection.ts'
 import { ensureCollection } from './ensure-collection.ts'
 import { countLive, findCandidates } from './find-candidates.ts'
 import { connectHttp, type VectoraiOptions } from './http.ts'
-import { getRecord, listRecords, scanRecords, supersededBy } from './read-records.ts'
+import {
+  countOfRepository,
+  getRecord,
+  listRecords,
+  scanRecords,
+  supersededBy,
+} from './read-records.ts'
 import { addTo, deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
 
 /**
@@ -46,6 +52,10 @@ export function createVectoraiBackend(
     async countLive(filter) {
       await reach()
       return countLive(collection, filter)
+    },
+    async countOfRepository(repositoryId) {
+      await reach()
+      return countOfRepository(collection, repositoryId)
     },
     async count(memoryIds, counter, key, by = 1) {
       await reach()
