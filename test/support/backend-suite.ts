@@ -303,6 +303,27 @@ export function describeBackend(openStore: () => Promise<TestStore>, traits: Tra
     })
   })
 
+  it('keeps what happens to a record while it is stored again', async () => {
+    const at = '2026-11-02T00:00:00Z'
+    const records = Array.from({ length: 12 }, (_, i) => sampleRecord({ session_id: `run-${i}` }))
+    for (const record of records) await backend.upsert(record, vectors)
+    const by = sampleRecord({ session_id: 'run-later' }).memory_id
+    await Promise.all(
+      records.flatMap(({ memory_id, session_id }, i) => [
+        backend.upsert(sampleRecord({ session_id }), vectors),
+        backend.setRevoked(i % 2 === 0 ? { memory_id } : { session_id }, at),
+        backend.supersede([memory_id], by),
+        backend.count([memory_id], 'shown'),
+        backend.upsert(sampleRecord({ session_id }), vectors),
+      ]),
+    )
+    for (const { memory_id } of records) {
+      const kept = { shown: 1, revoked_at: at, superseded_by: by }
+      expect(await backend.get(memory_id)).toMatchObject(kept)
+    }
+    expect(await near(axis(0))).toEqual([])
+  })
+
   it('tells what a record stood for when that is gone', async () => {
     const [old, by] = [sampleRecord(), sampleRecord({ session_id: 'run-2' })]
     for (const record of [old, by]) await backend.upsert(record, vectors)

@@ -1,5 +1,5 @@
 import { type MemoryBackend, receiptId } from '../backend.ts'
-import { oneAtATime } from '../points/one-at-a-time.ts'
+import { allInTurn, oneAtATime } from '../points/one-at-a-time.ts'
 import { isPointId } from '../points/point-id.ts'
 import { reachedOnce } from '../points/reached-once.ts'
 import { requireUnitVector } from '../unit-vector.ts'
@@ -14,7 +14,14 @@ import {
   scanRecords,
   supersededBy,
 } from './read-records.ts'
-import { addTo, deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
+import {
+  addTo,
+  deleteRecord,
+  revocableIds,
+  setRevoked,
+  supersede,
+  upsertRecord,
+} from './write-records.ts'
 
 /**
  * A collection of an Actian VectorAI DB, which the tutorial's program may share. Its calls throw
@@ -66,12 +73,13 @@ export function createVectoraiBackend(
     },
     async setRevoked(which, at) {
       await reach()
-      if ('memory_id' in which && !isPointId(which.memory_id)) return 0
-      return setRevoked(collection, which, at)
+      const ids = await revocableIds(collection, which)
+      return allInTurn(inTurn, ids, () => setRevoked(collection, ids, at))
     },
     async supersede(memoryIds, by) {
       await reach()
-      return supersede(collection, memoryIds.filter(isPointId), by)
+      const ids = memoryIds.filter(isPointId)
+      return allInTurn(inTurn, ids, () => supersede(collection, ids, by))
     },
     async supersededBy(memoryId) {
       await reach()

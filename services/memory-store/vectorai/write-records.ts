@@ -7,6 +7,7 @@ import {
   type UpsertOutcome,
 } from '../backend.ts'
 import { has } from '../points/live-filter.ts'
+import { isPointId } from '../points/point-id.ts'
 import {
   countPayload,
   keptState,
@@ -102,18 +103,19 @@ export async function addTo(
   if (counted) await collection.setPayload([id], counted)
 }
 
+/** The ids of the records that these words name. */
+export async function revocableIds(collection: Collection, which: Revocable): Promise<string[]> {
+  if ('memory_id' in which) return isPointId(which.memory_id) ? [which.memory_id] : []
+  const must = Object.entries(which).map(([key, value]) => has(key, value))
+  return (await collection.all({ must, must_not: notMain })).map(({ id }) => id)
+}
+
 export async function setRevoked(
   collection: Collection,
-  which: Revocable,
+  memoryIds: readonly string[],
   at: string | null,
 ): Promise<number> {
-  const chosen =
-    'memory_id' in which
-      ? [await mainPoint(collection, which.memory_id)].flatMap((point) => point ?? [])
-      : await collection.all({
-          must: Object.entries(which).map(([key, value]) => has(key, value)),
-          must_not: notMain,
-        })
+  const chosen = (await collection.get(memoryIds)).filter(isMain)
   const isRevoked = ({ payload }: Point) => readState(payload).revoked_at !== null
   const changed = chosen.filter((point) => isRevoked(point) === (at === null))
   await setForAll(collection, changed, revocation({ revoked_at: at }), at === null)
