@@ -12,10 +12,17 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { exports: Record<string, unknown> }
 }
 
-/** Dot products of int8 vectors in one memory; `dot.wat` is its source. */
+/** Cosines of rounded vectors in one memory; `dot.wat` is its source, and says what is what. */
 export type Kernel = {
   memory: Memory
-  scan(from: number, count: number, query: number, out: number, stride: number): void
+  raise(
+    from: number,
+    count: number,
+    query: number,
+    worth: number,
+    out: number,
+    length: number,
+  ): void
 }
 
 let compiled: object | undefined
@@ -24,7 +31,7 @@ export function createKernel(): Kernel {
   compiled ??= new WebAssembly.Module(readFileSync(join(import.meta.dirname, 'dot.wasm')))
   const memory = new WebAssembly.Memory({ initial: 1 })
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } })
-  return { memory, scan: exports.scan as Kernel['scan'] }
+  return { memory, raise: exports.raise as Kernel['raise'] }
 }
 
 /** Makes room for `bytes` bytes in all. Views of the memory have to be made anew after it. */

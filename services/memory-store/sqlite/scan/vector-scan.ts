@@ -109,9 +109,8 @@ export class VectorScan {
         if (fits(next)) slots[count++] = next
       }
       const cosines = this.#vectors.cosines(slots.subarray(0, count), queries)
-      for (let at = 0; at < count; at += 1) {
-        symptom.add(slots[at] ?? 0, cosines[2 * at] ?? 0)
-        fix.add(slots[at] ?? 0, cosines[2 * at + 1] ?? 0)
+      for (const [column, best] of [symptom, fix].entries()) {
+        takeBest(best, slots.subarray(0, count), cosines, column)
       }
       if (pace.isDue) await pace.breathe()
     }
@@ -133,5 +132,17 @@ export class VectorScan {
     this.#vectors.grow(capacity)
     this.#labels.grow(capacity)
     this.#capacity = capacity
+  }
+}
+
+/** Of two cosines a row, `column` says which. */
+function takeBest(best: TopRows, slots: Int32Array, cosines: Float32Array, column: number): void {
+  // Kept here: nearly all are below it, and asking for it takes longer than comparing.
+  let floor = best.floor
+  for (let at = 0; at < slots.length; at += 1) {
+    const cosine = cosines[2 * at + column] ?? 0
+    if (cosine <= floor) continue
+    best.add(slots[at] ?? 0, cosine)
+    floor = best.floor
   }
 }
