@@ -1,101 +1,121 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { MemoryBackend } from '../../services/memory-store/backend.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
-import { sampleRecord, seededVector } from '../support/memory.ts'
+import { loadSigningKey, type SigningKey } from '../../shared/keys/signing-key.ts'
+import { seededVector } from '../support/memory.ts'
+import { errorTypeOf, failureRecord, lineOf, recurrenceOf } from './failure-corpus.ts'
 
 /**
- * The store's own work for one search as records grow: both vectors and words, without and with an
- * error type. `node ops/run.mjs test/bench/memory-search.ts [RECORDS ...]`
+ * The store's own work for one search as records grow: both vectors, words and the count of what was
+ * searched, with two query vectors as a run has them. `node ops/run.mjs test/bench/memory-search.ts
+ * [RECORDS ...]`
  */
 const DIMENSIONS = 384
-const ROUNDS = 60
-const ERROR_TYPES = 40
-const LIMIT = 50
+const ROUNDS = 200
+/** As `search-memory.ts` asks. */
+const LIMIT = 20
+const everything = { errorType: null, scope: null, notBefore: null }
 
-const sizes = process.argv.slice(2).map(Number)
-const words = Array.from({ length: 20_000 }, (_, index) => `name${index.toString(36)}`)
-const wordOf = (seed: number) => words[(seed * 7_919 + (seed % 13) ** 3) % words.length] ?? ''
-/** Some words are in nearly every text, most in few, as in real output. */
-const common = ['expected', 'received', 'at', 'test', 'value', 'undefined', 'line', 'assert']
+/** Of each time: how long it took, and the longest that the event loop had no turn meanwhile. */
+type Measured = { times: number[]; blocks: number[] }
 
-function textOf(seed: number): string {
-  const rare = Array.from({ length: 24 }, (_, index) => wordOf(seed * 31 + index))
-  return [...common, ...rare].join(' ')
+async function measure(
+  rounds: number,
+  work: (round: number) => Promise<unknown>,
+): Promise<Measured> {
+  const measured: Measured = { times: [], blocks: [] }
+  for (let round = 0; round < rounds; round += 1) {
+    await nextTurn()
+    const started = performance.now()
+    let isDone = false
+    const done = work(round).finally(() => {
+      isDone = true
+      measured.times.push(performance.now() - started)
+    })
+    let block = 0
+    for (let last = started; !isDone; ) {
+      await nextTurn()
+      const turn = performance.now()
+      block = Math.max(block, turn - last)
+      last = turn
+    }
+    measured.blocks.push(block)
+    await done
+  }
+  return measured
 }
 
-async function measure(records: number): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'astra-bench-'))
-  const file = join(folder, 'memory.db')
-  const store = openSqliteBackend({ file, dimensions: DIMENSIONS })
-  const filling = performance.now()
-  for (let seed = 0; seed < records; seed += 1) {
-    const record = sampleRecord({
-      session_id: `run-${seed}`,
-      error_type: `Error${seed % ERROR_TYPES}`,
-      symptom: textOf(seed),
-      receipt: null,
-    })
-    const vectors = {
+function printRow(name: string, { times, blocks }: Measured): void {
+  const quantile = (values: readonly number[], share: number) =>
+    values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? 0
+  const cells = [quantile(times, 0.5), quantile(times, 0.95), quantile(blocks, 0.95)]
+  cells.push(Math.max(...blocks))
+  process.stdout.write(`| ${name} | ${cells.map((ms) => ms.toFixed(1)).join(' | ')} |\n`)
+}
+
+async function fill(file: string, records: number, key: SigningKey): Promise<Measured> {
+  const backend = openSqliteBackend({ file, dimensions: DIMENSIONS })
+  const stored = await measure(records, (seed) =>
+    backend.upsert(failureRecord(seed, key), {
       symptom: seededVector(2 * seed, DIMENSIONS),
       fix: seededVector(2 * seed + 1, DIMENSIONS),
-    }
-    await store.upsert(record, vectors)
-  }
-  const filled = (performance.now() - filling) / records
-  await store.close()
-
-  const opening = performance.now()
-  const backend = openSqliteBackend({ file, dimensions: DIMENSIONS })
-  await search(backend, 0, null)
-  const opened = performance.now() - opening
-  const loop = monitorEventLoopDelay({ resolution: 1 })
-  loop.enable()
-  const all = await medianOf((round) => search(backend, round, null))
-  const filtered = await medianOf((round) => search(backend, round, `Error${round % ERROR_TYPES}`))
-  loop.disable()
-  const bytes = (await stat(file)).size
-  const cells = [
-    records,
-    `${filled.toFixed(2)} ms`,
-    `${(opened / 1000).toFixed(1)} s`,
-    `${all.toFixed(1)} ms`,
-    `${filtered.toFixed(1)} ms`,
-    `${(loop.max / 1e6).toFixed(1)} ms`,
-    `${Math.round(bytes / 1e6)} MB`,
-  ]
-  process.stdout.write(`| ${cells.join(' | ')} |\n`)
+    }),
+  )
   await backend.close()
+  return { times: stored.times.slice(-1_000), blocks: stored.blocks.slice(-1_000) }
+}
+
+async function search(
+  backend: MemoryBackend,
+  round: number,
+  ask: { text: string; errorType: string | null },
+): Promise<void> {
+  const vectors = [0, 1].map((i) => seededVector(1_000_003 + 2 * round + i, DIMENSIONS))
+  await backend.candidates({ ...everything, ...ask, vectors, limit: LIMIT })
+  await backend.countLive({ ...everything, ...ask })
+}
+
+async function measureSize(records: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'astra-bench-'))
+  const file = join(folder, 'memory.db')
+  const stored = await fill(file, records, loadSigningKey(folder))
+  let backend: MemoryBackend | undefined
+  const opened = await measure(1, async () => {
+    backend = openSqliteBackend({ file, dimensions: DIMENSIONS })
+    await backend.countLive(everything)
+  })
+  if (!backend) throw new Error('the store did not open')
+  const store = backend
+
+  const [size, memory] = [(await stat(file)).size, process.memoryUsage().rss]
+  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`
+  process.stdout.write(
+    `\n${records} records: file ${megabytes(size)}, process ${megabytes(memory)}, ` +
+      `load ${loadavg()[0]?.toFixed(1)}\n\n` +
+      '| ms | median | p95 | block, p95 | longest block |\n|---|---|---|---|---|\n',
+  )
+  printRow('store one', stored)
+  printRow('open', opened)
+  const kinds = { 'a failure met again': recurrenceOf, 'one line': lineOf }
+  for (const [name, textOf] of Object.entries(kinds)) {
+    for (const isFiltered of [false, true]) {
+      const found = await measure(ROUNDS, (round) => {
+        const seed = (round * 7_919) % records
+        const errorType = isFiltered ? errorTypeOf(seed) : null
+        return search(store, round, { text: textOf(seed), errorType })
+      })
+      printRow(isFiltered ? `${name}, with its error type` : name, found)
+    }
+  }
+  await store.close()
   await rm(folder, { recursive: true })
 }
 
-function search(
-  backend: ReturnType<typeof openSqliteBackend>,
-  round: number,
-  errorType: string | null,
-) {
-  const vectors = [seededVector(1_000_003 + round, DIMENSIONS)]
-  const filter = { errorType, scope: null, notBefore: null }
-  return backend.candidates({ ...filter, vectors, text: textOf(round * 17), limit: LIMIT })
-}
-
-async function medianOf(run: (round: number) => Promise<unknown>): Promise<number> {
-  const times: number[] = []
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const started = performance.now()
-    await run(round)
-    times.push(performance.now() - started)
-    // Lets the loop turn, so that a block is seen.
-    await breathe()
-  }
-  return times.sort((a, b) => a - b)[ROUNDS >> 1] ?? 0
-}
-
 process.stdout.write(`${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}\n`)
-process.stdout.write(
-  '| records | store one | open | search | with error type | longest block | file |\n',
-)
-process.stdout.write('|---|---|---|---|---|---|---|\n')
-for (const records of sizes.length > 0 ? sizes : [1_000, 10_000, 100_000]) await measure(records)
+const sizes = process.argv.slice(2).map(Number)
+for (const records of sizes.length > 0 ? sizes : [1_000, 10_000, 100_000]) {
+  await measureSize(records)
+}
