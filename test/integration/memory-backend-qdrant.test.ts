@@ -18,7 +18,8 @@ describe('the qdrant backend, against a server that answers as documented', () =
 
 const { QDRANT_URL, QDRANT_API_KEY } = process.env
 
-describe.skipIf(!QDRANT_URL)('the qdrant backend, against the server of QDRANT_URL', () => {
+const title = 'the qdrant backend, against the server of QDRANT_URL'
+describe.skipIf(!QDRANT_URL)(QDRANT_URL ? title : `${title} (QDRANT_URL is not set)`, () => {
   const server = { url: QDRANT_URL ?? '', apiKey: QDRANT_API_KEY || undefined }
   describeBackend(() => openQdrantStore(server), { countsOfTwo: true })
 })

@@ -21,7 +21,8 @@ describe.each([
 
 const { VECTORAI_URL, VECTORAI_TOKEN } = process.env
 
-describe.skipIf(!VECTORAI_URL)('the vectorai backend, against the server of VECTORAI_URL', () => {
+const title = 'the vectorai backend, against the server of VECTORAI_URL'
+describe.skipIf(!VECTORAI_URL)(VECTORAI_URL ? title : `${title} (VECTORAI_URL is not set)`, () => {
   const server = { url: VECTORAI_URL ?? '', token: VECTORAI_TOKEN || undefined }
   describeBackend(() => openVectoraiStore(server), { countsOfTwo: false })
 })

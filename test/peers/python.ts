@@ -3,13 +3,18 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The Python of ASTRA_TEST_PYTHON, or the one in the PATH, when it has the module; else null. */
-export async function pythonWith(module: string): Promise<string | null> {
+/** A Python that has what a peer needs, or why its tests are skipped. */
+export type PeerPython = { python: string; skip: null } | { python: null; skip: string }
+
+/** The Python of ASTRA_TEST_PYTHON, or the one in the PATH. `wanted`: the package and its version. */
+export async function pythonWith(module: string, wanted: string): Promise<PeerPython> {
   const python = process.env.ASTRA_TEST_PYTHON || 'python3'
   try {
     await run(python, ['-c', `import ${module}`], { timeout: 20_000 })
-    return python
+    return { python, skip: null }
   } catch {
-    return null
+    const skip = `${python} has no ${wanted}; ASTRA_TEST_PYTHON names a Python that has it`
+    process.stderr.write(`skipped: ${skip}\n`)
+    return { python: null, skip }
   }
 }

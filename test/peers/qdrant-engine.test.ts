@@ -6,13 +6,14 @@ import { describeBackend } from '../support/backend-suite.ts'
 import { openQdrantStore } from '../support/server-stores.ts'
 import { pythonWith } from './python.ts'
 
-const python = await pythonWith('qdrant_edge')
+const { python, skip } = await pythonWith('qdrant_edge', 'qdrant-edge-py==0.9.0')
+const title = "the qdrant backend, against Qdrant's own engine"
 
 /**
- * Where Python has Qdrant's engine (`pip install qdrant-edge-py==0.9.0`), the product has to get
- * along with it as with our double: filters, conditional writes and words are the engine's own.
+ * Where Python has Qdrant's engine, the product has to get along with it as with our double: filters,
+ * conditional writes and words are the engine's own.
  */
-describe.skipIf(python === null)("the qdrant backend, against Qdrant's own engine", () => {
+describe.skipIf(skip !== null)(skip === null ? title : `${title} (${skip})`, () => {
   let engine: ChildProcess
   let url: string
 

@@ -6,13 +6,15 @@ import { startVectoraiDouble } from '../support/vectorai-double.ts'
 import { pythonWith } from './python.ts'
 
 const run = promisify(execFile)
-const python = await pythonWith('actian_vectorai')
+const wanted = 'actian-vectorai-client==1.0.3'
+const { python, skip } = await pythonWith('actian_vectorai', wanted)
+const title = "Actian's own client for Python"
 
 /**
- * Our double is only as good as what speaks to it. Where Python has Actian's client
- * (`pip install actian-vectorai-client==1.0.3`), its own REST transport has to work against it.
+ * Our double is only as good as what speaks to it. Where Python has Actian's client, its own REST
+ * transport has to work against it.
  */
-describe.skipIf(python === null)("Actian's own client for Python", () => {
+describe.skipIf(skip !== null)(skip === null ? title : `${title} (${skip})`, () => {
   it('takes the double for a VectorAI DB', async () => {
     const double = await startVectoraiDouble({ token: 'a token' })
     try {

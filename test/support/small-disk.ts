@@ -23,13 +23,16 @@ const isRoot = process.getuid?.() === 0
 const APART = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount']
 const JOIN = isRoot ? ['--mount'] : ['--user', '--preserve-credentials', '--mount']
 
-/** Why this machine lets us mount nothing; null when it does. */
+/** Why this machine lets us mount nothing, said once for a skipped test; null when it does. */
 export async function noSmallDisk(): Promise<string | null> {
   try {
     await run('unshare', [...APART, 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'none', '/mnt'])
     return null
   } catch (error) {
-    return `no file system can be mounted here: ${String(error).split('\n')[1] ?? error}`
+    const text = error instanceof Error ? error.message : String(error)
+    const reason = `no file system can be mounted here: ${text.trim().split('\n').at(-1)}`
+    process.stderr.write(`skipped: ${reason}\n`)
+    return reason
   }
 }
 
