@@ -50,12 +50,12 @@ function open(file: string, dimensions: number): DatabaseSync {
 }
 
 /**
- * A second connection to a database that is open, for reading alone: what reads for long must not
- * hold up the writes of the first one.
+ * Another connection to a database that is open, for reading alone: what reads for long must not
+ * hold up the writes of the first one. One that is not kept is not mapped: to unmap takes as long.
  */
-export function openReader(file: string): DatabaseSync {
+export function openReader(file: string, { isKept }: { isKept: boolean }): DatabaseSync {
   const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS })
-  db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
+  if (isKept) db.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`)
   return db
 }
 

@@ -18,7 +18,7 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
   const db = openDatabase(file, dimensions)
   const statements = prepareStatements(db)
   const reader = readerBeside(db, file)
-  const followed = followChanges(db, () => openReader(file), dimensions)
+  const followed = followChanges(db, () => openReader(file, { isKept: false }), dimensions)
   const finder = createFinder(reader, statements, followed)
 
   return {
@@ -71,7 +71,7 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
 
 function readerBeside(db: DatabaseSync, file: string): DatabaseSync {
   try {
-    return openReader(file)
+    return openReader(file, { isKept: true })
   } catch (error) {
     db.close()
     throw error

@@ -1,10 +1,12 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { createPace } from '../pace.ts'
+import { createPace, type Pace } from '../pace.ts'
 import { vectorOf } from '../vector-bytes.ts'
 import { VectorScan } from './vector-scan.ts'
 
 /** Changes that are kept for those who follow; who is further behind reads all again. */
 const CHANGES_KEPT = 10_000
+/** Older ones are deleted so many at a time: a few milliseconds. */
+const CHANGES_PRUNED = 5_000
 
 const COLUMNS = 'id, symptom, fix, live, error_key, repository, group_name, confirmed_ms'
 
@@ -28,16 +30,19 @@ export function followChanges(
     after: db.prepare('SELECT DISTINCT id FROM vector_changes WHERE seq > ?'),
     prune: db.prepare('DELETE FROM vector_changes WHERE seq <= ?'),
   }
+  const lastId = db.prepare('SELECT max(id) AS id FROM live_vectors')
   const rowOf = db.prepare(`SELECT ${COLUMNS} FROM live_vectors WHERE id = ?`)
   let seen = -1
 
   async function loadAll(): Promise<void> {
-    const { first, last } = ends()
+    const { last } = ends()
+    const pace = createPace()
     scan.clear()
+    scan.reserve(Number(lastId.get()?.id ?? 0))
+    await pace.breathe()
     // Of its own: a connection that is reading cannot write what another process has overtaken.
     const reader = openReader()
     try {
-      const pace = createPace()
       for (const row of reader.prepare(`SELECT ${COLUMNS} FROM live_vectors`).iterate()) {
         take(scan, row)
         if (pace.isDue) await pace.breathe()
@@ -47,7 +52,19 @@ export function followChanges(
       reader.close()
     }
     seen = last
-    if (first < last - CHANGES_KEPT) changes.prune.run(last - CHANGES_KEPT)
+    await prune(last - CHANGES_KEPT, pace)
+  }
+
+  async function prune(until: number, pace: Pace): Promise<void> {
+    for (let { first } = ends(); first > 0 && first < until; first += CHANGES_PRUNED) {
+      await pace.breathe()
+      try {
+        changes.prune.run(Math.min(first + CHANGES_PRUNED, until))
+      } catch {
+        // A disk that is full or read-only is no reason to answer nothing; the next start prunes.
+        return
+      }
+    }
   }
 
   function ends(): { first: number; last: number } {

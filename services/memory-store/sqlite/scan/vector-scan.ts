@@ -35,6 +35,11 @@ export class VectorScan {
     return this.#slots.size
   }
 
+  /** Makes room for so many rows at once: each time that it grows holds up other work. */
+  reserve(rows: number): void {
+    if (rows > this.#capacity) this.#grow(rows)
+  }
+
   set(id: number, row: ScanRow): void {
     const slot = this.#slots.get(id) ?? this.#free.pop() ?? this.#newSlot()
     this.#slots.set(id, slot)
