@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { createPace } from './pace.ts'
+import { createPace, type Pace } from './pace.ts'
 import { TopRows } from './scan/top-rows.ts'
 import { createTermChooser } from './term-counts.ts'
 
@@ -14,6 +14,7 @@ type WordQuery = {
   total: number
   matches: (id: number) => boolean
   limit: number
+  pace: Pace
 }
 
 /**
@@ -44,7 +45,7 @@ export function createWordFinder(reader: DatabaseSync) {
   return {
     /** BM25 of the best records that match, by id. */
     async best(query: WordQuery): Promise<Map<number, number>> {
-      pace = createPace()
+      pace = query.pace
       const terms = await termsToLookUp(query.text, query.total, pace)
       if (terms.length === 0) return new Map()
       matches = query.matches

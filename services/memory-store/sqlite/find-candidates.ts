@@ -42,16 +42,17 @@ export function createFinder(
   }
 
   async function find(query: CandidateQuery): Promise<Candidate[]> {
+    const pace = createPace()
     const filter = scanFilter(query)
     const scan = await followed.current()
-    const near = await scan.nearest(query.vectors, filter, query.limit)
+    const near = await scan.nearest(query.vectors, filter, query.limit, pace)
     const scores = await words.best({
       text: query.text,
       total: scan.size,
       matches: scan.matcher(filter),
       limit: query.limit,
+      pace,
     })
-    const pace = createPace()
     const ids = new Set([...near.symptom, ...near.fix, ...scores.keys()])
     const cosines = await exactCosines(ids, query, pace)
     const nearest = [

@@ -1,4 +1,4 @@
-import { createPace } from '../pace.ts'
+import { createPace, type Pace } from '../pace.ts'
 import { RoundedVectors, SLICE_ROWS } from './rounded-vectors.ts'
 import { grown, LabelColumns, type RowLabels, type ScanFilter } from './row-labels.ts'
 import { TopRows } from './top-rows.ts'
@@ -85,17 +85,19 @@ export class VectorScan {
     queries: readonly Float32Array[],
     filter: ScanFilter,
     limit: number,
+    pace: Pace = createPace(),
   ): Promise<Nearest> {
     const fits = this.#labels.matcher(filter)
+    const best = (size: number) => this.#best(queries, fits, size, pace)
     const blur = this.#vectors.blur(queries)
     // Who is left out has to be further behind than rounding can have put it.
-    const isDecided = (best: TopRows) => {
-      const last = best.sorted()[limit - 1]?.score ?? Number.POSITIVE_INFINITY
-      return best.floor < last - blur
+    const isDecided = (rows: TopRows) => {
+      const last = rows.sorted()[limit - 1]?.score ?? Number.POSITIVE_INFINITY
+      return rows.floor < last - blur
     }
-    let best = await this.#best(queries, fits, limit + SPARE)
-    if (!best.every(isDecided)) best = await this.#best(queries, fits, limit + MOST_SPARE)
-    const [symptom, fix] = best
+    let found = await best(limit + SPARE)
+    if (!found.every(isDecided)) found = await best(limit + MOST_SPARE)
+    const [symptom, fix] = found
     return { symptom: this.#idsOf(symptom), fix: this.#idsOf(fix) }
   }
 
@@ -103,11 +105,11 @@ export class VectorScan {
     queries: readonly Float32Array[],
     fits: (slot: number) => boolean,
     size: number,
+    pace: Pace,
   ): Promise<[TopRows, TopRows]> {
     const symptom = new TopRows(size)
     const fix = new TopRows(size)
     const slots = new Int32Array(SLICE_ROWS)
-    const pace = createPace()
     for (let next = 0; next < this.#used; ) {
       let count = 0
       for (; next < this.#used && count < SLICE_ROWS; next += 1) {
