@@ -45,6 +45,7 @@ export function createFinder(
     const pace = createPace()
     const filter = scanFilter(query)
     const scan = await followed.current()
+    if (scan.count(filter) === 0) return []
     const near = await scan.nearest(query.vectors, filter, query.limit, pace)
     const scores = await words.best({
       text: query.text,
