@@ -8,9 +8,12 @@ import { loadSigningKey, rotateSigningKey } from '../../shared/keys/signing-key.
 import { ask } from '../../shared/queue/ask.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, flowJob, type Producer } from '../../shared/queue/producer.ts'
+import { fakeSecrets } from '../support/fake-secrets.ts'
 import { sampleEvidence, samplePayload } from '../support/memory.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
+
+const { github } = fakeSecrets
 
 let home: string
 let redis: TestRedis
@@ -50,7 +53,9 @@ it('a damaged file of a trusted key is named, and what is confirmed meanwhile is
   const sound = readFileSync(file)
   writeFileSync(file, sound.subarray(0, 40))
 
-  const payload = samplePayload(key, 'run-1')
+  const { evidence, ...sample } = samplePayload(key, 'run-1')
+  const symptom = `${evidence.symptom} with ${github}`
+  const payload = { ...sample, evidence: { ...evidence, symptom } }
   const memory_id = memoryIdOf({ session_id: 'run-1', ...payload.claim })
   const texts = [payload.evidence.symptom, payload.claim.fix_description]
   const embed = flowJob('embeddings', 'embed', { texts }, jobIdOf('embed', 'store'))
@@ -65,8 +70,11 @@ it('a damaged file of a trusted key is named, and what is confirmed meanwhile is
     `the key file ${file} is damaged: it does not hold the key ${old.keyId}; put it back`,
   )
 
-  writeFileSync(file, sound)
   const later = jobIdOf('store-later', memory_id, payload.confirmed_at)
+  const waits = JSON.stringify((await producer.queue('memory').getJob(later))?.data)
+  expect(waits).toContain('[removed: github]')
+  expect(waits).not.toContain(github)
+  writeFileSync(file, sound)
   const state = () => producer.queue('memory').getJobState(later)
   await expect.poll(state, { timeout: 50_000 }).toBe('completed')
   expect(await search('sound')).toMatchObject({ matches: [{ session_id: 'run-1', proved: true }] })

@@ -99,11 +99,30 @@ describe('near-duplicates of an import', () => {
     expect((await stored(early()))?.superseded_by).toBe(late().memory_id)
   })
 
-  it('are merged by the next try, when a process dies between a record and its merging', async () => {
-    for (const record of [early(), late()]) await backend.upsert(record, vectors)
-    await imported([early(), late()].map(withVectors), { begunBefore: 1 })
-    expect(await stored(late())).toMatchObject(merged)
-    expect((await stored(early()))?.superseded_by).toBe(late().memory_id)
+  it.each([
+    ['the older', () => [early(), late()], () => []],
+    ['the later', () => [late()], () => [early().memory_id]],
+  ])(
+    'are merged by the next try, when a process dies between a record and its merging (%s first)',
+    async (_, again, named) => {
+      for (const record of [early(), late()]) await backend.upsert(record, vectors)
+      await imported(again().map(withVectors), { begunBefore: 1 })
+      expect(await stored(late())).toMatchObject({ ...merged, merged: named() })
+      expect((await stored(early()))?.superseded_by).toBe(late().memory_id)
+    },
+  )
+
+  it('are not merged by another try into one that was revoked meanwhile', async () => {
+    const revoked = { ...late(), revoked_at: '2026-11-03T00:00:00Z' }
+    for (const record of [early(), revoked]) await backend.upsert(record, vectors)
+    await imported([withVectors(late())], { begunBefore: 1 })
+    expect(await stored(early())).toEqual(early())
+  })
+
+  it('keep the names of those that they stood for elsewhere', async () => {
+    const { memory_id } = sampleRecord({ session_id: 'run-of-another-store' })
+    await imported([early(), { ...late(), merged: [memory_id] }].map(withVectors))
+    expect((await stored(late()))?.merged).toEqual([memory_id, early().memory_id])
   })
 
   it('stay two when nothing proves one of them', async () => {
@@ -130,6 +149,12 @@ describe('a record that is there', () => {
     expect(await stored(proved(1))).toEqual(proved(1, { shown: 3 }))
     expect((await backend.list({ limit: 1, offset: 0, session_id: null })).total).toBe(1)
   })
+})
+
+it('a record whose words were altered is left out, as its id says', async () => {
+  const [outcome] = await imported([withVectors({ ...proved(1), fix_description: 'Trim nothing' })])
+  expect(outcome).toMatchObject({ message: expect.stringContaining('its id does not follow') })
+  expect((await backend.list({ limit: 1, offset: 0, session_id: null })).total).toBe(0)
 })
 
 describe('secrets of an import', () => {
