@@ -159,18 +159,32 @@ describe('a server in trouble', () => {
     await backend.upsert(record, vectors)
     const refused = Array(3).fill({ kind: 'refuse', status: 500 })
     const moved = { symptom: axis(4), fix: axis(5) }
+    const changed = { ...record, model: 'x', repository_id: 'another' }
     // The new symptom's point is written; the main point, which counts, is not.
     double.trouble([{ kind: 'lose_answer' }], /^PUT .*points$/)
     double.trouble(refused, /^PUT .*points$/)
-    await expect(backend.upsert({ ...record, model: 'x' }, moved)).rejects.toThrow(
-      'does not answer',
-    )
+    await expect(backend.upsert(changed, moved)).rejects.toThrow('does not answer')
     expect(await backend.get(record.memory_id)).toEqual(record)
+    expect(await near(axis(4), { scope: { repository_id: 'another' } })).toEqual([])
     expect((await near(axis(4)))[0]?.cosine).toEqual({ symptom: 0, fix: 0 })
     expect(await pointCount()).toBe(3)
-    await backend.upsert({ ...record, model: 'x' }, moved)
+    await backend.upsert(changed, moved)
     expect((await near(axis(4)))[0]?.cosine).toEqual({ symptom: 1, fix: 0 })
     expect(await pointCount()).toBe(2)
+  })
+
+  it('hides a record first and brings it back last, whatever fails in between', async () => {
+    const { memory_id } = sampleRecord()
+    await backend.upsert(sampleRecord(), vectors)
+    for (const at of ['2026-11-02T00:00:00Z', null]) {
+      const passed = { kind: 'hold', until: Promise.resolve() } as const
+      double.trouble([passed, ...Array(3).fill({ kind: 'refuse', status: 500 })], /payload$/)
+      await expect(backend.setRevoked({ memory_id }, at)).rejects.toThrow('does not answer')
+      expect(await near(axis(0))).toEqual([])
+      expect(await backend.countLive(live)).toBe(0)
+    }
+    expect(await backend.setRevoked({ memory_id }, null)).toBe(1)
+    expect((await near(axis(0)))[0]?.cosine).toEqual({ symptom: 1, fix: 0 })
   })
 
   it('says what to do when the free edition is full, and takes records again after a delete', async () => {
@@ -209,6 +223,10 @@ describe('receipts', () => {
     const record = sampleRecord({ receipt })
     await backend.upsert(rival, vectors)
     await setClaim(rival.memory_id, Date.now())
+    expect(await backend.list(all)).toEqual({ records: [], total: 0 })
+    expect((await backend.scan(null, 10)).entries).toEqual([])
+    expect(await backend.countOfRepository('repository-1')).toBe(0)
+    expect(await near(axis(0))).toEqual([])
     await expect(backend.upsert(record, vectors)).rejects.toMatchObject({ code: 'unavailable' })
     expect(await backend.upsert(rival, vectors)).toEqual({ status: 'stored' })
     expect(await backend.upsert(record, vectors)).toMatchObject({ status: 'receipt_used' })

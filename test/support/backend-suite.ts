@@ -101,6 +101,20 @@ export function describeBackend(openStore: () => Promise<TestStore>, traits: Tra
       expect(await backend.list(all)).toEqual({ records: [], total: 0 })
     })
 
+    it('keeps a receipt used that another one of the same record took the place of', async () => {
+      const key = loadSigningKey(home)
+      const [old, later] = [sampleReceipt(key), sampleReceipt(key, { command: 'node --test a' })]
+      const record = sampleRecord({ receipt: old })
+      const again = { ...record, receipt: later }
+      for (const each of [record, again]) await backend.upsert(each, vectors)
+      expect(await backend.get(record.memory_id)).toEqual(again)
+      for (const receipt of [old, later]) {
+        const other = sampleRecord({ receipt, fix_description: 'something else' })
+        const refused = { status: 'receipt_used', memory_id: record.memory_id }
+        expect(await backend.upsert(other, vectors)).toEqual(refused)
+      }
+    })
+
     it.each([
       ['of another length', Float32Array.of(1, 0, 0), 'must have 8 values and has 3'],
       ['of zeros', new Float32Array(8), 'must have length 1 and has 0'],
