@@ -51,6 +51,13 @@ const RULES: readonly TokenRule[] = [
   { rule: 'npm', pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g },
   { rule: 'pypi', pattern: /pypi-[\w-]{50,300}/g },
   { rule: 'digitalocean', pattern: /do[opr]_v1_[0-9a-f]{64}/g },
+  { rule: 'hugging-face', pattern: /hf_[A-Za-z0-9]{34}(?![A-Za-z0-9])/g },
+  { rule: 'replicate', pattern: /r8_[A-Za-z0-9]{37}(?![A-Za-z0-9])/g },
+  { rule: 'nvidia', pattern: /nvapi-[\w-]{60,80}/g, accept: random },
+  { rule: 'supabase', pattern: /sbp_[0-9a-f]{40}(?![0-9a-f])/g },
+  { rule: 'atlassian', pattern: /ATATT3x[\w=-]{50,250}/g, accept: random },
+  { rule: 'square', pattern: /sq0(?:csp|atp|idp)-[\w-]{22,43}/g, accept: random },
+  { rule: 'databricks', pattern: /dapi[0-9a-f]{32}(?![0-9a-f])/g },
   { rule: 'age', pattern: /AGE-SECRET-KEY-1[A-Z0-9]{50,70}/g },
   { rule: 'telegram', pattern: /(?<!\d)\d{8,10}:AA[\w-]{32,34}(?![\w-])/g },
   {

@@ -36,6 +36,13 @@ export const fakeSecrets = {
   openai: ['s', 'k-', fakeCharacters(48)].join(''),
   openaiProject: ['s', 'k-', 'proj-', fakeCharacters(90)].join(''),
   anthropic: ['s', 'k-', 'ant-api03-', fakeCharacters(93), 'AA'].join(''),
+  huggingFace: ['hf', fakeCharacters(34)].join('_'),
+  replicate: ['r8', fakeCharacters(37)].join('_'),
+  nvidia: ['nv', 'api-', fakeCharacters(64)].join(''),
+  supabase: ['sb', 'p_', fakeCharacters(40, '0123456789abcdef')].join(''),
+  atlassian: ['ATA', 'TT3x', fakeCharacters(60)].join(''),
+  square: ['sq0', 'csp-', fakeCharacters(43)].join(''),
+  databricks: ['da', 'pi', fakeCharacters(32, '0123456789abcdef')].join(''),
   sendgrid: ['S', 'G.', fakeCharacters(22), '.', fakeCharacters(43)].join(''),
   password: ['tr0ub4', 'dor', '&3'].join(''),
 }

@@ -23,6 +23,13 @@ describe('a token is known by its form', () => {
     ['openai', fake.openaiProject],
     ['anthropic', fake.anthropic],
     ['sendgrid', fake.sendgrid],
+    ['hugging-face', fake.huggingFace],
+    ['replicate', fake.replicate],
+    ['nvidia', fake.nvidia],
+    ['supabase', fake.supabase],
+    ['atlassian', fake.atlassian],
+    ['square', fake.square],
+    ['databricks', fake.databricks],
   ])('%s, in every syntax that text comes in', async (rule, secret) => {
     const marker = `[removed: ${rule}]`
     for (const syntax of [
@@ -83,6 +90,8 @@ describe('credentials of a request', () => {
       "headers={'Authorization': 'Bearer [removed: bearer]'}",
     ],
     [`authorization: Basic ${basic}`, 'authorization: Basic [removed: basic-auth]'],
+    [`curl -u ada:${fake.password} http://a`, 'curl -u ada:[removed: basic-auth] http://a'],
+    [`--user='ada:${fake.password}'`, "--user='ada:[removed: basic-auth]'"],
     [`"authorization": "${token}"`, '"authorization": "[removed: authorization]"'],
   ])('%s', async (text, expected) => {
     expect(await textOf(text)).toBe(expected)
@@ -94,6 +103,8 @@ describe('credentials of a request', () => {
     'Bearer test-token-1',
     'Basic knowledge of SQL',
     'Basic realm="private"',
+    'docker run -u 1000:1000 and --user node:node',
+    'hf_hub_download, r8_uint, nvapi-like-names and dapi of a face',
     'authorization: required for all of /api/v2',
   ])('words stay: %s', async (text) => {
     expect(await textOf(text)).toBe(text)
