@@ -15,7 +15,7 @@ import { startRedis, type TestRedis } from '../support/redis.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
 import { mountSmallDisk, noSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 
-/** The first records take 3 MB: vectors are kept in chunks. */
+/** Room for the database and its log with the few records that are stored here. */
 const DISK_MB = 12
 const reason = await noSmallDisk()
 const title = 'a memory on a disk that is'
