@@ -57,6 +57,7 @@ function queuedView(request: RunRequest): RunView {
     },
     verification: null,
     stored_memory_id: null,
+    store_waits: false,
     patch: null,
     patch_hash: null,
     dropped_paths: [],

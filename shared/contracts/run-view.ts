@@ -47,6 +47,8 @@ export const runViewSchema = z.strictObject({
     })
     .nullable(),
   stored_memory_id: z.string().nullable(),
+  /** It was accepted while the memory was away, and is written when that is back. */
+  store_waits: z.boolean().default(false),
   /** A unified diff of what was changed, for people; null when nothing was. */
   patch: z.string().nullable(),
   /** Names the exact patch below the run's folder, for `apply`. */

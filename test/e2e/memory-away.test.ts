@@ -39,9 +39,12 @@ it('repairs without its memory, says so, and remembers the repair when the memor
     status: 'fixed',
     recall: { searches: 1, unavailable: 1, returned: [], delivered_before_first_edit: true },
     stored_memory_id: expect.any(String),
+    store_waits: true,
   })
   const people = await astra.cli(['status', view.run_id])
   expect(people.stdout).toContain('returned nothing; unavailable for 1')
+  const stores = `${view.stored_memory_id}, as soon as the memory is back`
+  expect(people.stdout).toContain(stores)
 
   await double.start()
   let stored: unknown[] = []

@@ -98,7 +98,11 @@ describe('records move from store to store', { timeout: 120_000 }, () => {
 
   it('through a file, and a second import of it changes nothing', async () => {
     const file = join(folder, 'memory.jsonl')
-    expect(await memory('sqlite', ['export', file, '--vectors'])).toMatchObject({ code: 0 })
+    const exported = await memory('sqlite', ['export', file, '--vectors', '--json'])
+    expect(exported).toMatchObject({ code: 0 })
+    expect(JSON.parse(exported.stdout)).toEqual({ file, exported: 19, unreadable: [] })
+    const both = await memory('sqlite', ['export', '-', '--json'])
+    expect(both).toMatchObject({ code: 2, stdout: expect.stringContaining('name a file') })
     const text = await readFile(file, 'utf8')
     expect(await memory('vectorai', ['import', file])).toMatchObject({ code: 0 })
     const again = await memory('vectorai', ['import', file])

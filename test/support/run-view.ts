@@ -27,6 +27,7 @@ export function sampleView(changes: Partial<RunView> = {}): RunView {
     },
     verification: null,
     stored_memory_id: null,
+    store_waits: false,
     patch: null,
     patch_hash: null,
     dropped_paths: [],

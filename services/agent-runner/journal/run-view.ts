@@ -1,3 +1,4 @@
+import type { StoreResult } from '../../../shared/contracts/memory.ts'
 import type { RunView } from '../../../shared/contracts/run-view.ts'
 import {
   allCalls,
@@ -21,6 +22,7 @@ export function viewOf(
   if (!journal.start) throw new Error('a run that has not started has no view')
   const { request, model } = journal.start
   const verification = currentVerification(journal)
+  const stored = storedMemory(journal)
   const responses = responsesOf(journal).map(({ response }) => response)
   return {
     run_id: request.run_id,
@@ -49,7 +51,8 @@ export function viewOf(
           outcome: verification.confirmed ? verification.outcome : null,
         }
       : null,
-    stored_memory_id: storedMemoryId(journal),
+    stored_memory_id: stored?.memory_id ?? null,
+    store_waits: stored?.waiting ?? false,
     patch: patch.diff,
     patch_hash: patch.hash,
     dropped_paths: verification?.dropped_paths ?? [],
@@ -124,11 +127,11 @@ function searchKeys(journal: Journal): string[] {
   return [PREFETCH, ...calls].filter((key) => journal.jobs.has(key))
 }
 
-function storedMemoryId(journal: Journal): string | null {
+function storedMemory(journal: Journal): Extract<StoreResult, { stored: true }> | null {
   const stores = allCalls(journal).filter((call) => call.name === 'store_fix_memory')
   for (const call of stores.reverse()) {
     const outcome = outcomeOf(journal, callKey(call.call_id), 'store')
-    if (outcome?.ok && outcome.value.stored) return outcome.value.memory_id
+    if (outcome?.ok && outcome.value.stored) return outcome.value
   }
   return null
 }

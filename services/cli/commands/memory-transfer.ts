@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { UsageError } from '../../../shared/errors.ts'
 import { secretsOf } from '../../../shared/scrub/known-secrets.ts'
 import { createScrubber } from '../../../shared/scrub/scrubber.ts'
 import type { CliContext } from '../context.ts'
@@ -7,7 +8,7 @@ import { exportMemory } from '../transfer/export-memory.ts'
 import { type Imported, importMemory } from '../transfer/import-memory.ts'
 import { withServices } from '../with-services.ts'
 
-type ExportOptions = { vectors?: boolean }
+type ExportOptions = { vectors?: boolean; json?: boolean }
 type ImportOptions = { json?: boolean }
 
 const SOME_LEFT_OUT = 3
@@ -19,6 +20,7 @@ export function addTransferCommands(memory: Command, context: CliContext): void 
     .command('export <file>')
     .description('write all records to a file of JSON lines, `-`: to stdout')
     .option('--vectors', 'with their vectors, which an import makes anew otherwise')
+    .option('--json', 'print what was done as JSON; not with `-`')
     .addHelpText('after', exportHelp)
     .action((file: string, options: ExportOptions) => runExport(context, file, options))
   memory
@@ -54,9 +56,12 @@ Exit codes:
 async function runExport(
   context: CliContext,
   file: string,
-  { vectors = false }: ExportOptions,
+  { vectors = false, json = false }: ExportOptions,
 ): Promise<void> {
-  const terminal = createTerminal({})
+  if (file === '-' && json) {
+    throw new UsageError('--json and the records cannot both go to stdout: name a file')
+  }
+  const terminal = createTerminal({ json })
   const target = { file: file === '-' ? null : context.path(file), vectors }
   const { exported, unreadable } = await withServices(
     context.config(),
@@ -67,6 +72,7 @@ async function runExport(
       return exportMemory(services, target, progress)
     },
   )
+  terminal.printJson({ file, exported, unreadable })
   for (const id of unreadable) terminal.note(`cannot be read: ${id}`)
   terminal.note(`exported ${exported} records${file === '-' ? '' : ` to ${file}`}`)
   if (unreadable.length > 0) process.exitCode = SOME_LEFT_OUT

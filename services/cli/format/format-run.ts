@@ -26,7 +26,7 @@ export function printRun(terminal: Terminal, run: FinishedRun): void {
     ['requests', `${run.requests}, tool calls ${run.tool_calls}, tokens ${run.tokens.total}`],
     ['cost', costText(run)],
     ['memory', memoryText(run)],
-    ['stored', run.stored_memory_id],
+    ['stored', storedText(run)],
     ['left out', run.dropped_paths.length > 0 ? protectedText(run) : null],
     ['applied', appliedText(run)],
   ]
@@ -50,6 +50,11 @@ function memoryText({ recall }: RunView): string {
   const away = recall.unavailable > 0 ? `; unavailable for ${recall.unavailable}` : ''
   const returned = found.length > 0 ? found.join(', ') : 'nothing'
   return `${searches} (${recall.mode}), returned ${returned}${away}`
+}
+
+function storedText({ stored_memory_id, store_waits }: RunView): string | null {
+  if (!store_waits) return stored_memory_id
+  return `${stored_memory_id}, as soon as the memory is back: it was unavailable`
 }
 
 const protectedText = (run: RunView) =>
