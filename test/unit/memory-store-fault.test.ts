@@ -70,6 +70,34 @@ describe('a fault of the file', () => {
     expect(isStoreAway(fault?.error)).toBe(true)
   })
 
+  it('a lock that another process holds: the store is away, and the connection is sound', async () => {
+    await backend.upsert(record, vectors)
+    const other = new DatabaseSync(file)
+    other.exec('BEGIN IMMEDIATE')
+    const own = new DatabaseSync(file, { timeout: 0 })
+    try {
+      own.exec('BEGIN IMMEDIATE')
+      expect.unreachable()
+    } catch (error) {
+      const fault = storeFault(error, file)
+      expect(fault?.error.message).toContain('another process holds its lock')
+      expect([isStoreAway(fault?.error), fault?.reopen]).toEqual([true, false])
+    } finally {
+      own.close()
+      other.close()
+    }
+  })
+
+  it('text in place of a database: it is damaged', () => {
+    const garbage = join(folder, 'garbage.db')
+    writeFileSync(garbage, 'no database '.repeat(100))
+    const fault = storeFault(
+      sqliteError(() => new DatabaseSync(garbage).exec('SELECT * FROM sqlite_schema')),
+      file,
+    )
+    expect(fault?.error.message).toMatch(/is damaged: .*; put a backup in its place/)
+  })
+
   it('is not what is wrong with a statement or a record', () => {
     expect(
       storeFault(
