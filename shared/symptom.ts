@@ -6,7 +6,7 @@ import { withoutForeignFrames } from './symptom/stack-blocks.ts'
 import { isFrame, isPythonFrame } from './symptom/stack-frames.ts'
 import { withoutPassingValues } from './symptom/values.ts'
 
-export { headAndTail } from './symptom/clip.ts'
+export { headAndTail, plainLines } from './symptom/clip.ts'
 export { errorTypeOf } from './symptom/error-type.ts'
 
 /** A symptom is embedded and searched by: more than this dilutes it. Characters. */

@@ -19,7 +19,7 @@ import { fittedModel, type RelevanceModel } from './retrieval/relevance-model.ts
 /** The words of whoever asks, and for a run the symptom that was observed of it. */
 const MAX_QUERY_VECTORS = 2
 /** Candidates by symptom, by fix and by words, each: the right one is seldom further down. */
-const CANDIDATES = 20
+export const CANDIDATES = 20
 
 type Deps = {
   backend: MemoryBackend
@@ -75,10 +75,15 @@ function nothing(why: string): SearchResult {
  * type that was observed is evidence; only one that was asked for is a filter.
  */
 function askedOf({ query, error_type, symptom = '' }: Payload<'memory', 'search'>): Asked {
-  const texts = new Set([normaliseSymptom(query) || query, symptom].filter((text) => text.trim()))
+  const normalised = normaliseSymptom(query) || query
+  const seenToo = symptom.trim() === '' || symptom === normalised ? [] : [symptom]
   const observed = symptom.trim() === '' ? NO_ERROR_TYPE : errorTypeOf(symptom)
   const seen = observed === NO_ERROR_TYPE ? null : observed
-  return { texts: [...texts], errorType: filterOf(error_type) ?? seen }
+  return {
+    texts: [normalised, ...seenToo],
+    raw: [query, ...seenToo],
+    errorType: filterOf(error_type) ?? seen,
+  }
 }
 
 /** What `errorTypeOf` says of a text that names no error. */

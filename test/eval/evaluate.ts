@@ -64,7 +64,7 @@ function testsOf(corpus: Corpus, { cases, observed }: StoredCorpus, folds: numbe
   if (folds === null) return [{ cases, model: fittedModel }]
   return foldsOf(cases, folds).map(({ test, training }) => ({
     cases: test,
-    model: fitModel([...training, ...observed], corpus, fittedModel.thresholds),
+    model: fitModel({ written: training, observed }, corpus, fittedModel.thresholds),
   }))
 }
 

@@ -29,7 +29,7 @@ export async function rank(
   model: RelevanceModel,
 ): Promise<string[]> {
   if (method === 'fused') {
-    const candidates = each.candidates.map(({ candidate }) => candidate)
+    const candidates = (each.looks.at(-1) ?? []).map(({ candidate }) => candidate)
     const { judged } = judge(each.asked, candidates, model)
     return judged.map(({ candidate }) => stored.fixOf(candidate.record.memory_id))
   }

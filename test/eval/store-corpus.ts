@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { bundledModel, type Embed, loadModel } from '../../services/embedder/model.ts'
 import type { Candidate, MemoryBackend } from '../../services/memory-store/backend.ts'
 import type { Asked } from '../../services/memory-store/retrieval/features.ts'
+import { CANDIDATES } from '../../services/memory-store/search-memory.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { storeMemory } from '../../services/memory-store/store-memory.ts'
 import { DIMENSIONS, encodeVector } from '../../shared/contracts/vector.ts'
@@ -21,11 +22,14 @@ export type Case = {
   asked: Asked
   /** Of the query as the product embeds it, and of its raw text. */
   vectors: { normalised: Float32Array; raw: Float32Array }
-  /** All records, each by its fix's id. */
-  candidates: { id: string; candidate: Candidate }[]
+  /** What a search finds when it looks at the error type's records, where there are any, and at all. */
+  looks: Found[][]
   /** In a fit. */
   weight: number
 }
+
+/** A candidate by its fix's id. */
+export type Found = { id: string; candidate: Candidate }
 
 /** Symptoms that nobody asked with count less than written queries. */
 const OBSERVED = 0.1
@@ -52,7 +56,7 @@ export async function storeCorpus({ fixes, queries }: Corpus): Promise<StoredCor
   const ids = new Map<string, string>()
   for (const fix of fixes) ids.set(await storeFix(fix, { home, backend, embed }), fix.id)
   const fixOf = (memoryId: string) => ids.get(memoryId) ?? ''
-  const ask = (query: Query) => askOf({ query, backend, embed, fixOf, limit: fixes.length })
+  const ask = (query: Query) => askOf({ query, backend, embed, fixOf })
   const cases: Case[] = []
   for (const query of queries) cases.push(await ask(query))
   const observed: Case[] = []
@@ -63,7 +67,7 @@ export async function storeCorpus({ fixes, queries }: Corpus): Promise<StoredCor
     observed.push({
       ...asked,
       weight: OBSERVED,
-      candidates: asked.candidates.filter(({ id }) => left.has(id)),
+      looks: asked.looks.map((found) => found.filter(({ id }) => left.has(id))),
     })
   }
   return {
@@ -89,28 +93,27 @@ async function askOf(question: {
   backend: MemoryBackend
   embed: Embed
   fixOf(memoryId: string): string
-  limit: number
 }): Promise<Case> {
-  const { query, backend, embed, fixOf, limit } = question
+  const { query, backend, embed, fixOf } = question
   const text = normaliseSymptom(query.query)
   const vectors = { normalised: await embed(text), raw: await embed(query.query) }
-  const found = await backend.candidates({
-    errorType: null,
-    scope: null,
-    notBefore: null,
-    vectors: [vectors.normalised],
-    text: `${query.error_type ?? ''}\n${text}`,
-    limit,
-  })
-  const candidates = found.map((candidate) => ({
-    id: fixOf(candidate.record.memory_id),
-    candidate,
-  }))
+  const look = async (errorType: string | null): Promise<Found[]> => {
+    const found = await backend.candidates({
+      errorType,
+      scope: null,
+      notBefore: null,
+      vectors: [vectors.normalised],
+      text: `${query.error_type ?? ''}\n${text}`,
+      limit: CANDIDATES,
+    })
+    return found.map((candidate) => ({ id: fixOf(candidate.record.memory_id), candidate }))
+  }
+  const narrow = query.error_type === null ? [] : await look(query.error_type)
   return {
     query,
-    asked: { texts: [text], errorType: query.error_type },
+    asked: { texts: [text], raw: [query.query], errorType: query.error_type },
     vectors,
-    candidates,
+    looks: [...(narrow.length > 0 ? [narrow] : []), await look(null)],
     weight: 1,
   }
 }

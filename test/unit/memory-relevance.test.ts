@@ -17,12 +17,14 @@ function candidate(
   lexical = 1,
 ): Candidate {
   const session_id = `run-${changes.symptom}`
-  return { record: sampleRecord({ session_id, ...changes }), cosine, lexical }
+  const symptom_raw = changes.symptom ?? ''
+  return { record: sampleRecord({ session_id, symptom_raw, ...changes }), cosine, lexical }
 }
 
 const pool = 'QueuePool limit of size 5 reached, connection timed out in acquireSession'
 const asked = (text: string, errorType: string | null = null): Asked => ({
   texts: [text],
+  raw: [text],
   errorType,
 })
 
@@ -35,11 +37,13 @@ function featuresOf(question: Asked, ...candidates: Candidate[]) {
 describe('features', () => {
   it('are whole for a text met again, and none for a text without a word in common', () => {
     const again = featuresOf(asked(pool), candidate({ symptom: pool, fix_description: 'x' }))
-    expect(again).toMatchObject({ phrases: 1 })
+    expect(Math.exp(again.quoted)).toBeCloseTo(1.1)
     expect(again.words).toBeGreaterThan(0.4)
     expect(again.coverage).toBeGreaterThan(0.5)
+    expect(again.standout).toBeGreaterThan(5)
     const other = featuresOf(asked('naïve datetime'), candidate({ symptom: pool }))
-    expect(other).toMatchObject({ words: 0, coverage: 0, phrases: 0 })
+    expect(other).toMatchObject({ words: 0, coverage: 0, quoted: Math.log(0.1) })
+    expect(other.standout).toBeLessThan(0)
   })
 
   it('meet a name in another spelling, and a word in another form', () => {
@@ -82,11 +86,33 @@ describe('features', () => {
         fix_description: 'Rounded',
       }),
     )
-    expect(features).toMatchObject({ words: 0, coverage: 0, phrases: 0 })
+    expect(features).toMatchObject({ words: 0, coverage: 0, quoted: Math.log(0.1) })
+  })
+
+  it('tell what one line of a record says again from what is spread over it', () => {
+    const record = candidate({ symptom: `${pool}\nlimits.check opens its own session` })
+    const quoted = featuresOf(asked('QueuePool limit of size 9 reached, timed out'), record)
+    const spread = featuresOf(asked('QueuePool limit: check opens another session'), record)
+    expect(quoted.quoted).toBeGreaterThan(spread.quoted)
+  })
+
+  it('compare the raw symptom of a record, and the normalised one where it has no raw', () => {
+    const raw = { symptom: 'it fails', symptom_raw: `it fails\n${pool}` }
+    const both = featuresOf(asked(pool), candidate(raw))
+    const neither = featuresOf(asked(pool), candidate({ symptom: 'it fails' }))
+    const old = featuresOf(asked(pool), candidate({ symptom: pool, symptom_raw: '' }))
+    expect([both.words, old.words].every((words) => words > 0.4)).toBe(true)
+    expect(neither.words).toBe(0)
+  })
+
+  it('count a failure that is among the ordinary ones not as its own rival', () => {
+    const { standout } = featuresOf(asked(pool), candidate({ symptom: pool }))
+    const twice = featuresOf(asked(pool), candidate({ symptom: pool }), candidate({ symptom: 'x' }))
+    expect(twice.standout).toBeCloseTo(standout, 0)
   })
 
   it('take the query and the observed symptom for two sights of one failure', () => {
-    const two = { texts: ['it broke', pool], errorType: null }
+    const two = { texts: ['it broke', pool], raw: ['it broke', pool], errorType: null }
     const [judged] = judge(two, [candidate({ symptom: pool })], fittedModel).judged
     const [alone] = judge(asked(pool), [candidate({ symptom: pool })], fittedModel).judged
     expect(judged?.kinship).toBe(alone?.kinship)
@@ -94,11 +120,11 @@ describe('features', () => {
 })
 
 describe('the decision', () => {
-  const ranking = { symptom: 10, fix: 0, words: 0, coverage: 0, phrases: 0, errorType: 0 }
+  const ranking = { symptom: 10, fix: 0, words: 0, coverage: 0, errorType: 0 }
   const model: RelevanceModel = {
     ranking,
-    kinship: { bias: -2, fix: 4, coverage: 0, phrases: 0, errorType: 0, length: 0 },
-    rightness: { bias: -2, kinship: 0, margin: 2 },
+    kinship: { bias: -2, symptom: 0, fix: 4, coverage: 0, standout: 0, errorType: 0 },
+    rightness: { bias: -2, standout: 0, quoted: 0, margin: 2 },
     rival: 4,
     thresholds: { similar: 0.5, same: 0.7 },
   }

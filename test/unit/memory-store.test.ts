@@ -377,9 +377,10 @@ describe('search', () => {
   it('looks again without the error type when that leaves no answer, and says so', async () => {
     await store(samplePayload(key, 'run-1', { error_type: 'TypeError' }))
     const unlike = samplePayload(key, 'run-2', { error_type: 'KeyError', fix_description: other })
-    const evidence = { ...sampleEvidence, symptom: 'the queue of parcels is empty', diff: '' }
+    const symptom = 'the queue of parcels is empty'
+    const evidence = { ...sampleEvidence, symptom, symptom_raw: symptom, diff: '' }
     await store({ ...unlike, evidence }, embedded(at(0, 2), at(0, 3)))
-    for (const error_type of ['ValueError']) {
+    for (const error_type of ['ValueError', 'KeyError']) {
       const { matches, error_type_filter, searched } = await search({ error_type })
       expect([error_type_filter, searched]).toEqual(['dropped', 2])
       expect(matches).toMatchObject([{ session_id: 'run-1' }])
@@ -387,6 +388,8 @@ describe('search', () => {
         `other error type: "TypeError", not "${error_type}"`,
       )
     }
+    const lost = await search({ query: 'invoice lost', error_type: 'KeyError' }, at(0.1, 2))
+    expect(lost).toMatchObject({ matches: [], error_type_filter: 'dropped', searched: 2 })
   })
 
   it('calls a record unproved once its key is no longer trusted', async () => {

@@ -62,7 +62,7 @@ function wordsOf(asked: Asked, { profile }: Judged, weight: WordWeight) {
   const telling = [...words].sort(([a], [b]) => weight(b) - weight(a))
   const named = (has: boolean) =>
     telling
-      .filter(([stem]) => profile.stems.has(stem) === has)
+      .filter(([stem]) => profile.whole.stems.has(stem) === has)
       .slice(0, NAMED)
       .map(([, term]) => term)
   return { shared: named(true), missing: named(false) }

@@ -12,8 +12,7 @@ import type { WordWeight } from './word-weights.ts'
 export type Judged = Compared & {
   /** What it is ranked by. */
   score: number
-  /** That the record has to do with the failure, as log-odds and as a probability. */
-  odds: number
+  /** That the record has to do with the failure. */
   kinship: number
   /** That its fix is the right one. */
   probability: number
@@ -45,13 +44,14 @@ export function judgeCompared(compared: readonly Compared[], model: RelevanceMod
   return ranked.map((each, place) => {
     const rival = ranked[place === 0 ? 1 : 0]?.score ?? model.rival
     const margin = each.score - Math.max(rival, model.rival)
-    const odds = bestOf(each.views, (view) => kinshipOdds(view, model))
-    const probability = probabilityOf(rightnessOdds({ kinship: odds, margin }, model))
-    const kinship = probabilityOf(odds)
-    return { ...each, odds, kinship, probability, margin }
+    const odds = bestOf(each.views, (view) => rightnessOdds({ ...view, margin }, model))
+    const kinship = probabilityOf(bestOf(each.views, (view) => kinshipOdds(view, model)))
+    return { ...each, kinship, probability: probabilityOf(odds), margin }
   })
 }
 
+/** What is rather unrelated than related is not the same, however far it stands out from others. */
+const LIKELY = 0.5
 /** Ranking score: what is no further behind the nearest than this is about as near. */
 const BESIDE = 2
 
@@ -68,7 +68,10 @@ export function answersOf<T extends Pick<Judged, 'kinship' | 'probability' | 'sc
   if (!nearest || nearest.kinship < similar) return []
   return judged
     .filter(({ kinship, score }) => kinship >= similar || score >= nearest.score - BESIDE)
-    .map((each) => ({ ...each, relevance: each.probability >= same ? 'same' : 'similar' }))
+    .map((each) => {
+      const isSame = each.probability >= same && each.kinship >= LIKELY
+      return { ...each, relevance: isSame ? 'same' : 'similar' }
+    })
 }
 
 function bestOf(views: readonly Features[], by: (view: Features) => number): number {

@@ -5,29 +5,25 @@ import weights from './weights.json' with { type: 'json' }
  * Three small models, fitted by test/eval/fit on test/eval/corpus. `ranking` orders the candidates.
  * `kinship` says by absolute evidence whether a candidate has to do with the failure at all.
  * `rightness` says whether its fix is the right one: near alone is not enough, it must also stand
- * out from its rivals, because a near miss shares words and error type.
+ * out, from other failures and from its best rival, because a near miss shares words and error type.
  */
 export type RelevanceModel = {
   ranking: Pick<Features, RankingFeature>
   kinship: Pick<Features, KinshipFeature> & { bias: number }
-  rightness: { bias: number; kinship: number; margin: number }
+  rightness: Record<RightnessFeature, number> & { bias: number }
   /** The ranking score of an ordinary wrong candidate: the rival where a memory has no better. */
   rival: number
   /** `similar` is the least kinship, `same` the least rightness; both are probabilities. */
   thresholds: { similar: number; same: number }
 }
 
-export const rankingFeatures = [
-  'symptom',
-  'fix',
-  'words',
-  'coverage',
-  'phrases',
-  'errorType',
-] as const
-export const kinshipFeatures = ['fix', 'coverage', 'phrases', 'errorType', 'length'] as const
+export const rankingFeatures = ['symptom', 'fix', 'words', 'coverage', 'errorType'] as const
+export const kinshipFeatures = ['symptom', 'fix', 'coverage', 'standout', 'errorType'] as const
+export const rightnessFeatures = ['standout', 'quoted', 'margin'] as const
 export type RankingFeature = (typeof rankingFeatures)[number]
 export type KinshipFeature = (typeof kinshipFeatures)[number]
+export type RightnessFeature = (typeof rightnessFeatures)[number]
+export type Rightness = Record<RightnessFeature, number>
 
 export const fittedModel: RelevanceModel = weights
 
@@ -41,12 +37,11 @@ export function kinshipOdds(features: Features, { kinship }: RelevanceModel): nu
 }
 
 /** The log-odds that the fix is the right one. */
-export function rightnessOdds(
-  evidence: { kinship: number; margin: number },
-  { rightness }: RelevanceModel,
-): number {
-  const { bias, kinship, margin } = rightness
-  return bias + kinship * evidence.kinship + margin * evidence.margin
+export function rightnessOdds(evidence: Rightness, { rightness }: RelevanceModel): number {
+  return rightnessFeatures.reduce(
+    (sum, name) => sum + rightness[name] * evidence[name],
+    rightness.bias,
+  )
 }
 
 export function probabilityOf(odds: number): number {

@@ -1,19 +1,33 @@
 import type { MemoryRecord } from '../../../shared/contracts/record.ts'
+import { headAndTail, plainLines } from '../../../shared/symptom.ts'
 import { isRunnerWord } from './runner-words.ts'
 import { termsOfWord, wordsOf } from './terms.ts'
 
-/** Longer beginnings of words keep "awaited" and "await" apart. */
-const STEM = 5
-/** Characters of a shingle: long enough that two words in a row count, short enough for one name. */
-const SHINGLE = 6
+/** Long enough to keep "red" and "read" apart, short enough to join "await" and "awaiting". */
+const STEM = 4
+/** Characters of a text that are compared: what failed is said at both ends of a longer log. */
+const MAX_COMPARED = 8_000
 
-/** What is compared of a text: the beginnings of its words with their counts, and its phrases. */
+/** The beginnings of a text's words, with how often each comes. */
 export type TextProfile = {
   stems: ReadonlyMap<string, number>
   /** How many terms there are, repetitions counted. */
   length: number
-  /** As 32-bit hashes: a set of numbers is made in a fraction of the time of one of texts. */
-  shingles: ReadonlySet<number>
+}
+
+/** What is compared of a query. */
+export type QueryProfile = TextProfile & {
+  /** The stems of each line of two or more: a single word is no message. */
+  lines: readonly ReadonlySet<string>[]
+}
+
+/** What is compared of a record. */
+export type RecordProfile = {
+  symptom: TextProfile
+  /** Symptom and fix. */
+  whole: TextProfile
+  /** In which lines of the symptom a stem is. */
+  linesWith: ReadonlyMap<string, readonly number[]>
 }
 
 /** Words are cut to their beginning, which joins plurals, tenses and compounds in any language. */
@@ -21,50 +35,43 @@ export function stemOf(term: string): string {
   return term.slice(0, STEM)
 }
 
-export function profileOf(text: string): TextProfile {
-  const words = tellingWords(text)
-  const stems = stemsOf(words)
-  return { stems: counted(stems), length: stems.length, shingles: shinglesOf(words) }
+export function queryProfile(text: string): QueryProfile {
+  const lines = stemLines(text)
+  const sets = lines.map((stems) => new Set(stems)).filter(({ size }) => size > 1)
+  return { ...profileOf(lines.flat()), lines: sets }
 }
 
-export function recordProfile(record: MemoryRecord): TextProfile {
-  return profileOf(`${record.error_type}\n${record.symptom}\n${record.fix_description}`)
+type Compared = Pick<MemoryRecord, 'error_type' | 'symptom' | 'symptom_raw' | 'fix_description'>
+
+/**
+ * Of a symptom its raw text is compared: a library's frames and a setting in a log line say which of
+ * two causes it was, though they only dilute its vector. The tutorial's records have none.
+ */
+export function recordProfile(record: Compared): RecordProfile {
+  const lines = stemLines(record.symptom_raw || record.symptom)
+  const symptom = [...stemLines(record.error_type).flat(), ...lines.flat()]
+  const linesWith = new Map<string, number[]>()
+  for (const [at, stems] of lines.entries()) {
+    for (const stem of new Set(stems)) linesWith.set(stem, [...(linesWith.get(stem) ?? []), at])
+  }
+  const whole = profileOf([...symptom, ...stemLines(record.fix_description).flat()])
+  return { symptom: profileOf(symptom), whole, linesWith }
 }
 
-/** The terms of a text that are compared, without what every runner prints, cut to their beginnings. */
-export function comparedStems(text: string): string[] {
-  return stemsOf(tellingWords(text))
-}
-
-function tellingWords(text: string): string[] {
-  return wordsOf(text).filter((word) => word.length > 1 && !isRunnerWord(word.toLowerCase()))
-}
-
-function stemsOf(words: readonly string[]): string[] {
-  return words
-    .flatMap(termsOfWord)
-    .filter((term) => !isRunnerWord(term))
-    .map(stemOf)
-}
-
-function counted(stems: readonly string[]): Map<string, number> {
+export function profileOf(stems: readonly string[]): TextProfile {
   const counts = new Map<string, number>()
   for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1)
-  return counts
+  return { stems: counts, length: stems.length }
 }
 
-const RADIX = 31
-/** By which the letter that leaves a shingle had been multiplied. */
-const LEAVING = RADIX ** SHINGLE
-
-function shinglesOf(words: readonly string[]): Set<number> {
-  const line = words.join(' ').toLowerCase()
-  const shingles = new Set<number>()
-  let hash = 0
-  for (let i = 0; i < line.length; i += 1) {
-    const left = i < SHINGLE ? 0 : line.charCodeAt(i - SHINGLE)
-    hash = (Math.imul(hash, RADIX) + line.charCodeAt(i) - Math.imul(left, LEAVING)) | 0
-    if (i >= SHINGLE - 1) shingles.add(hash)
-  }
-  return shingles
+/** The terms of each line that are compared, without what every runner prints, cut short. */
+function stemLines(text: string): string[][] {
+  const short = headAndTail(plainLines(text).join('\n'), MAX_COMPARED)
+  return short.split('\n').map((line) =>
+    wordsOf(line)
+      .filter((word) => !isRunnerWord(word.toLowerCase()))
+      .flatMap(termsOfWord)
+      .filter((term) => !isRunnerWord(term))
+      .map(stemOf),
+  )
 }

@@ -1,27 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { comparedStems } from '../../../services/memory-store/retrieval/text-profile.ts'
+import { recordProfile } from '../../../services/memory-store/retrieval/text-profile.ts'
 import { productRoot } from '../../../shared/config.ts'
-import { normaliseSymptom } from '../../../shared/symptom.ts'
 import { loadCorpus } from '../corpus.ts'
 import { corpusFolder } from '../corpus-folder.ts'
 
-/** Writes how many of the corpus's failures have a word, for the words that more than one has. */
+/** Writes the stems of the corpus's failures and fixes, repetitions and all. */
 const { fixes } = await loadCorpus(corpusFolder)
-const documents = fixes.map(({ error_type, symptom, fix_description }) =>
-  comparedStems(`${error_type}\n${normaliseSymptom(symptom)}\n${fix_description}`),
+const profiles = fixes.map((fix) => recordProfile({ ...fix, symptom_raw: fix.symptom }))
+const failures = profiles.map(({ whole }) =>
+  [...whole.stems].flatMap(([stem, count]) => new Array<string>(count).fill(stem)).join(' '),
 )
-const counts = new Map<string, number>()
-for (const stem of documents.flatMap((stems) => [...new Set(stems)])) {
-  counts.set(stem, (counts.get(stem) ?? 0) + 1)
-}
-const frequency = [...counts].filter(([, n]) => n > 1).sort(([a], [b]) => (a < b ? -1 : 1))
-const averageLength = Math.round(documents.flat().length / documents.length)
-const background = {
-  documents: documents.length,
-  averageLength,
-  frequency: Object.fromEntries(frequency),
-}
+const terms = profiles.reduce((sum, { symptom }) => sum + symptom.length, 0)
+const background = { symptomLength: Math.round(terms / fixes.length), failures }
 const file = join(productRoot, 'services/memory-store/retrieval/background.json')
 await writeFile(file, `${JSON.stringify(background, null, 2)}\n`)
-process.stdout.write(`${frequency.length} words of ${documents.length} failures: ${file}\n`)
+process.stdout.write(`${failures.length} failures: ${file}\n`)

@@ -1,4 +1,3 @@
-import { errorKey } from '../../../services/memory-store/error-key.ts'
 import { answersOf, type Judged, judge } from '../../../services/memory-store/retrieval/judge.ts'
 import type { RelevanceModel } from '../../../services/memory-store/retrieval/relevance-model.ts'
 import { TOP_K } from '../answers.ts'
@@ -14,44 +13,57 @@ const STEP = 0.01
 const MOST_UNRELATED = 0.08
 const MOST_WRONG = 0.07
 const MOST_NEAR_MISSES = 0.2
+/** What should hold as well: a memory that never answers is of no use. */
+const LEAST_SHOWN = 0.9
 
 type Thresholds = RelevanceModel['thresholds']
 /** What each look of a search finds, in the order of the looks. */
 type Looked = { kind: Case['query']['kind']; looks: (Judged & { right: boolean })[][] }
 
-/** The lowest pair that keeps to the limits, on answers of models that were fitted without them. */
+/** A pair that keeps to the limits, on answers of models that were fitted without the asked. */
 export function chooseThresholds(corpus: Corpus, stored: StoredCorpus): Thresholds {
   const none = { similar: 0, same: 1 }
   const looked = foldsOf(stored.cases, FOLDS).flatMap(({ test, training }) => {
-    const model = fitModel([...training, ...stored.observed], corpus, none)
+    const model = fitModel({ written: training, observed: stored.observed }, corpus, none)
     return test.map((each) => look(each, model, stored))
   })
-  const similar = lowest((value) => {
-    const answers = answersAt(looked, { similar: value, same: 1 }).filter(isKind('unrelated'))
-    return share(answers, ({ answer }) => answer.length > 0) <= MOST_UNRELATED
+  const at = (similar: number) => answersAt(looked, { similar, same: 1 })
+  const quiet = values.filter((value) => {
+    const unrelated = at(value).filter(isKind('unrelated'))
+    return share(unrelated, ({ answer }) => answer.length > 0) <= MOST_UNRELATED
   })
-  const same = lowest((value) => {
+  const useful = quiet.filter((value) => {
+    const matched = at(value).filter(isKind('transfer'))
+    return share(matched, ({ answer }) => answer.some(({ right }) => right)) >= LEAST_SHOWN
+  })
+  const similar = middleOf(useful.length > 0 ? useful : quiet.slice(0, 1))
+  const same = values.find((value) => {
     const answers = answersAt(looked, { similar, same: value })
     const called = answers.flatMap(({ same }) => same)
     const wrong = share(called, ({ right }) => !right)
     const near = share(answers.filter(isKind('near_miss')), (each) => each.same.length > 0)
     return wrong <= MOST_WRONG && near <= MOST_NEAR_MISSES
   })
-  return { similar, same }
+  return { similar, same: same ?? 1 }
 }
 
-/** As a search: the records of the error type first, then all. */
-function look(each: Case, model: RelevanceModel, stored: StoredCorpus): Looked {
-  const { asked, query } = each
-  const all = each.candidates.map(({ candidate }) => candidate)
-  const key = asked.errorType === null ? null : errorKey(asked.errorType)
-  const ofType = all.filter(({ record }) => errorKey(record.error_type) === key)
-  const judged = (pool: typeof all) =>
-    judge(asked, pool, model).judged.map((each) => ({
+const values = Array.from({ length: Math.round(1 / STEP) - 1 }, (_, i) => (i + 1) * STEP)
+
+/** As far as can be from where one of the limits is broken: other failures will differ. */
+function middleOf(values: readonly number[]): number {
+  const middle = values[Math.floor(values.length / 2)] ?? 1
+  return Math.round(middle / STEP) * STEP
+}
+
+function look({ asked, query, looks }: Case, model: RelevanceModel, stored: StoredCorpus): Looked {
+  const judged = looks.map((found) => {
+    const candidates = found.map(({ candidate }) => candidate)
+    return judge(asked, candidates, model).judged.map((each) => ({
       ...each,
       right: query.relevant.includes(stored.fixOf(each.candidate.record.memory_id)),
     }))
-  return { kind: query.kind, looks: [...(ofType.length > 0 ? [judged(ofType)] : []), judged(all)] }
+  })
+  return { kind: query.kind, looks: judged }
 }
 
 function answersAt(looked: readonly Looked[], thresholds: Thresholds) {
@@ -68,15 +80,4 @@ function isKind(kind: Looked['kind']) {
 
 function share<T>(items: readonly T[], counts: (item: T) => boolean): number {
   return items.filter(counts).length / Math.max(1, items.length)
-}
-
-/** The lowest value that holds together with all above it. */
-function lowest(holds: (value: number) => boolean): number {
-  let found = 1
-  for (let step = Math.round(1 / STEP); step > 0; step -= 1) {
-    const value = Math.round(step * STEP * 100) / 100
-    if (!holds(value)) break
-    found = value
-  }
-  return found
 }

@@ -9,34 +9,35 @@ import {
   kinshipFeatures,
   type RelevanceModel,
   rankingFeatures,
+  rightnessFeatures,
 } from '../../../services/memory-store/retrieval/relevance-model.ts'
 import { type Corpus, familyOf } from '../corpus.ts'
-import type { Case } from '../store-corpus.ts'
+import type { Case, Found } from '../store-corpus.ts'
 import { fitListwise, fitLogistic, type Row } from './regression.ts'
 
 /** Chosen by cross-validation among 0.3, 1, 3 and 10; the results hardly depend on them. */
 const RANKING_PENALTY = 1
 const KINSHIP_PENALTY = 3
-/** How many of a query's best candidates the last model sees: what an answer could hold. */
-const LOOKED_AT = 3
-/** A query whose right fix is taken away counts less than one that was written without. */
-const TAKEN_AWAY = 0.3
+const RIGHTNESS_PENALTY = 1
 
 type Thresholds = RelevanceModel['thresholds']
 
+/** What was asked, and the whole symptoms that a run would have sent. */
+export type Cases = { written: readonly Case[]; observed: readonly Case[] }
+
 /** The three models, one after the other, because each looks at what the last one ranks first. */
 export function fitModel(
-  cases: readonly Case[],
+  { written, observed }: Cases,
   { fixes }: Pick<Corpus, 'fixes'>,
   thresholds: Thresholds,
 ): RelevanceModel {
-  const ranking = fitRanking(cases)
-  const zero = { bias: 0, fix: 0, coverage: 0, phrases: 0, errorType: 0, length: 0 }
-  const rightness = { bias: 0, kinship: 0, margin: 0 }
+  const ranking = fitRanking(written)
+  const zero = { bias: 0, symptom: 0, fix: 0, coverage: 0, standout: 0, errorType: 0 }
+  const rightness = { bias: 0, standout: 0, quoted: 0, margin: 0 }
   const ranked: RelevanceModel = { ranking, kinship: zero, rightness, rival: NO_RIVAL, thresholds }
-  const related = { ...ranked, kinship: fitKinship(cases, fixes, ranked) }
-  const withRival = { ...related, rival: ordinaryRival(cases, ranked) }
-  return { ...withRival, rightness: fitRightness(cases, withRival) }
+  const kinship = fitKinship([...written, ...observed], fixes, ranked)
+  const withRival = { ...ranked, kinship, rival: ordinaryRival(written, ranked) }
+  return { ...withRival, rightness: fitRightness(written, withRival) }
 }
 
 /** Below every score. */
@@ -44,7 +45,7 @@ const NO_RIVAL = -1e6
 
 function fitRanking(cases: readonly Case[]): RelevanceModel['ranking'] {
   const lists = cases.map((each) => {
-    return comparedOf(each).map(
+    return comparedOf(each, widest(each)).map(
       ({ candidate, views: [view] }): Row => ({
         x: rankingFeatures.map((name) => view?.[name] ?? 0),
         right: each.query.relevant.includes(fixIdOf(each, candidate.record.memory_id)),
@@ -56,8 +57,8 @@ function fitRanking(cases: readonly Case[]): RelevanceModel['ranking'] {
     lists.filter((list) => list.some(({ right }) => right)),
     RANKING_PENALTY,
   )
-  const [symptom = 0, fix = 0, words = 0, coverage = 0, phrases = 0, errorType = 0] = weights
-  return { symptom, fix, words, coverage, phrases, errorType }
+  const [symptom = 0, fix = 0, words = 0, coverage = 0, errorType = 0] = weights
+  return { symptom, fix, words, coverage, errorType }
 }
 
 /** Best candidates of queries with a match against those of queries without, or robbed of theirs. */
@@ -74,63 +75,81 @@ function fitKinship(
   for (const each of cases) {
     if (each.query.kind === 'near_miss') continue
     const hasMatch = each.query.relevant.length > 0
-    add(judgedOf(each, ranked)[0], hasMatch, each.weight)
-    if (hasMatch) add(judgedOf(each, ranked, familyOf(each.query, fixes))[0], false, 1)
+    for (const { found, weight } of looksOf(each)) {
+      add(judgedOf(each, found, ranked)[0], hasMatch, weight)
+    }
+    const left = without(widest(each), familyOf(each.query, fixes))
+    if (hasMatch) add(judgedOf(each, left, ranked)[0], false, 1)
   }
   const { bias, weights } = fitLogistic(rows, KINSHIP_PENALTY)
-  const [fix = 0, coverage = 0, phrases = 0, errorType = 0, length = 0] = weights
-  return { bias, fix, coverage, phrases, errorType, length }
+  const [symptom = 0, fix = 0, coverage = 0, standout = 0, errorType = 0] = weights
+  return { bias, symptom, fix, coverage, standout, errorType }
 }
 
-/** Half of the best wrong candidates score less: where a memory is small, one of those is assumed. */
+/** A quarter of the best wrong candidates score less: one of those is assumed in a small memory. */
 function ordinaryRival(cases: readonly Case[], ranked: RelevanceModel): number {
   const scores = cases
     .filter(({ query }) => query.relevant.length > 0)
-    .map((each) => judgedOf(each, ranked, new Set(each.query.relevant))[0]?.score ?? NO_RIVAL)
+    .map((each) => {
+      const left = without(widest(each), new Set(each.query.relevant))
+      return judgedOf(each, left, ranked)[0]?.score ?? NO_RIVAL
+    })
     .sort((a, b) => a - b)
   return scores[Math.floor(scores.length / 4)] ?? NO_RIVAL
 }
 
-function fitRightness(cases: readonly Case[], model: RelevanceModel): RelevanceModel['rightness'] {
-  const rows: Row[] = []
-  for (const each of cases) {
-    const { relevant } = each.query
-    const add = (judged: Judged[], weight: number) => {
-      for (const { candidate, odds, margin } of judged.slice(0, LOOKED_AT)) {
-        const right = relevant.includes(fixIdOf(each, candidate.record.memory_id))
-        rows.push({ x: [odds, margin], right, weight })
-      }
-    }
-    add(judgedOf(each, model), each.weight)
-    if (relevant.length > 0) add(judgedOf(each, model, new Set(relevant)), TAKEN_AWAY)
-  }
-  const { bias, weights } = fitLogistic(rows, 1)
-  const [kinship = 0, margin = 0] = weights
-  return { bias, kinship, margin }
+/** What is ranked first in each look, right or wrong. */
+function fitRightness(
+  written: readonly Case[],
+  model: RelevanceModel,
+): RelevanceModel['rightness'] {
+  const rows = written.flatMap((each) =>
+    looksOf(each).flatMap(({ found, weight }): Row[] => {
+      const [best] = judgedOf(each, found, model)
+      const [view] = best?.views ?? []
+      if (!best || !view) return []
+      const evidence = { ...view, margin: best.margin }
+      const right = each.query.relevant.includes(fixIdOf(each, best.candidate.record.memory_id))
+      return [{ x: rightnessFeatures.map((name) => evidence[name]), right, weight }]
+    }),
+  )
+  const { bias, weights } = fitLogistic(rows, RIGHTNESS_PENALTY)
+  const [standout = 0, quoted = 0, margin = 0] = weights
+  return { bias, standout, quoted, margin }
 }
 
-/** What the model says of a query, with some fixes taken out of the memory. */
-function judgedOf(each: Case, model: RelevanceModel, without?: ReadonlySet<string>): Judged[] {
-  return judgeCompared(comparedOf(each, without), model)
+/** A case counts as much with two looks as with one. */
+function looksOf({ looks, weight }: Case) {
+  return looks.map((found) => ({ found, weight: weight / looks.length }))
+}
+
+function widest({ looks }: Case): readonly Found[] {
+  return looks.at(-1) ?? []
+}
+
+/** What would be found if the memory had none of these. */
+function without(found: readonly Found[], gone: ReadonlySet<string>): Found[] {
+  return found.filter(({ id }) => !gone.has(id))
+}
+
+function judgedOf(each: Case, found: readonly Found[], model: RelevanceModel): Judged[] {
+  return judgeCompared(comparedOf(each, found), model)
 }
 
 /** Comparing takes most of the time and depends on no weights: it is done once. */
 const comparisons = new WeakMap<Case, Map<string, Compared[]>>()
 
-function comparedOf(each: Case, without: ReadonlySet<string> = new Set()): Compared[] {
+function comparedOf(each: Case, found: readonly Found[]): Compared[] {
   const known = comparisons.get(each) ?? new Map<string, Compared[]>()
   comparisons.set(each, known)
-  const key = [...without].join(' ')
-  const left = each.candidates.filter(({ id }) => !without.has(id))
-  const pool = nearest(
-    left.map(({ candidate }) => candidate),
-    POOL,
-  )
-  const compared = known.get(key) ?? compare(each.asked, pool).compared
+  const key = found.map(({ id }) => id).join(' ')
+  const candidates = found.map(({ candidate }) => candidate)
+  const compared = known.get(key) ?? compare(each.asked, nearest(candidates, POOL)).compared
   known.set(key, compared)
   return compared
 }
 
-function fixIdOf({ candidates }: Case, memoryId: string): string {
-  return candidates.find(({ candidate }) => candidate.record.memory_id === memoryId)?.id ?? ''
+function fixIdOf(each: Case, memoryId: string): string {
+  const found = each.looks.flat()
+  return found.find(({ candidate }) => candidate.record.memory_id === memoryId)?.id ?? ''
 }

@@ -16,7 +16,9 @@ const corpus = await loadCorpus(corpusFolder)
 const stored = await storeCorpus(corpus)
 try {
   const thresholds = chooseThresholds(corpus, stored)
-  const model = rounded(fitModel([...stored.cases, ...stored.observed], corpus, thresholds))
+  const model = rounded(
+    fitModel({ written: stored.cases, observed: stored.observed }, corpus, thresholds),
+  )
   const file = join(productRoot, 'services/memory-store/retrieval/weights.json')
   await writeFile(file, `${JSON.stringify(model, null, 2)}\n`)
   process.stdout.write(`${file}\n${JSON.stringify(model, null, 2)}\n`)
