@@ -169,6 +169,7 @@ describe('doctor', () => {
       'redis',
       'model file',
       'memory',
+      'keys',
       'api key',
       'git',
       'sandbox',
