@@ -30,7 +30,7 @@ export async function rank(
 ): Promise<string[]> {
   if (method === 'fused') {
     const candidates = (each.looks.at(-1) ?? []).map(({ candidate }) => candidate)
-    const { judged } = judge(each.asked, candidates, model)
+    const { judged } = await judge(each.asked, candidates, model)
     return judged.map(({ candidate }) => stored.fixOf(candidate.record.memory_id))
   }
   const search = only[method](each)

@@ -111,10 +111,10 @@ describe('features', () => {
     expect(twice.standout).toBeCloseTo(standout, 0)
   })
 
-  it('take the query and the observed symptom for two sights of one failure', () => {
+  it('take the query and the observed symptom for two sights of one failure', async () => {
     const two = { texts: ['it broke', pool], raw: ['it broke', pool], errorType: null }
-    const [judged] = judge(two, [candidate({ symptom: pool })], fittedModel).judged
-    const [alone] = judge(asked(pool), [candidate({ symptom: pool })], fittedModel).judged
+    const [judged] = (await judge(two, [candidate({ symptom: pool })], fittedModel)).judged
+    const [alone] = (await judge(asked(pool), [candidate({ symptom: pool })], fittedModel)).judged
     expect(judged?.kinship).toBe(alone?.kinship)
   })
 })
@@ -130,34 +130,36 @@ describe('the decision', () => {
   }
   const near = (cosine: number, name: string) =>
     candidate({ symptom: name }, { symptom: cosine, fix: cosine })
-  const verdicts = (...candidates: Candidate[]) =>
-    answersOf(judge(asked(pool), candidates, model).judged, model.thresholds).map(
+  const verdicts = async (...candidates: Candidate[]) => {
+    const { judged } = await judge(asked(pool), candidates, model)
+    return answersOf(judged, model.thresholds).map(
       ({ candidate, relevance }) => `${candidate.record.symptom} ${relevance}`,
     )
+  }
 
-  it('is the same failure for one that stands out, similar for its rival, none below', () => {
-    expect(verdicts(near(0.6, 'b'), near(0.9, 'a'), near(0.4, 'c'))).toEqual([
+  it('is the same failure for one that stands out, similar for its rival, none below', async () => {
+    expect(await verdicts(near(0.6, 'b'), near(0.9, 'a'), near(0.4, 'c'))).toEqual([
       'a same',
       'b similar',
     ])
   })
 
-  it('is similar for two that are about as near: one of them is the wrong one', () => {
-    expect(verdicts(near(0.9, 'a'), near(0.88, 'b'))).toEqual(['a similar', 'b similar'])
+  it('is similar for two that are about as near: one of them is the wrong one', async () => {
+    expect(await verdicts(near(0.9, 'a'), near(0.88, 'b'))).toEqual(['a similar', 'b similar'])
   })
 
-  it('shows beside the nearest what is about as near, and nothing where that is no answer', () => {
-    expect(verdicts(near(0.55, 'a'), near(0.45, 'b'), near(0.3, 'c'))).toEqual([
+  it('shows beside the nearest what is about as near, and nothing where that is no answer', async () => {
+    expect(await verdicts(near(0.55, 'a'), near(0.45, 'b'), near(0.3, 'c'))).toEqual([
       'a similar',
       'b similar',
     ])
-    expect(verdicts(near(0.45, 'b'), near(0.4, 'c'))).toEqual([])
+    expect(await verdicts(near(0.45, 'b'), near(0.4, 'c'))).toEqual([])
   })
 
-  it('measures the only record of a memory against an ordinary wrong one', () => {
-    expect(verdicts(near(0.9, 'a'))).toEqual(['a same'])
-    expect(verdicts(near(0.52, 'a'))).toEqual(['a similar'])
-    expect(verdicts()).toEqual([])
+  it('measures the only record of a memory against an ordinary wrong one', async () => {
+    expect(await verdicts(near(0.9, 'a'))).toEqual(['a same'])
+    expect(await verdicts(near(0.52, 'a'))).toEqual(['a similar'])
+    expect(await verdicts()).toEqual([])
   })
 
   it('turns log-odds into probabilities', () => {
@@ -177,15 +179,15 @@ it('compares those that are good in several lists before one that is first in on
 })
 
 describe('what speaks for and against', () => {
-  const evidence = (question: Asked, ...candidates: Candidate[]) => {
-    const { judged, weight } = judge(question, candidates, fittedModel)
+  const evidence = async (question: Asked, ...candidates: Candidate[]) => {
+    const { judged, weight } = await judge(question, candidates, fittedModel)
     const [best] = judged
     if (!best) throw new Error('nothing was judged')
     return evidenceOf(question, best, { weight, rivals: judged, proved: true })
   }
 
-  it('names the telling words that are shared and those that are missing', () => {
-    const { for: pro, against } = evidence(
+  it('names the telling words that are shared and those that are missing', async () => {
+    const { for: pro, against } = await evidence(
       asked('acquireSession hangs while migrateLedger runs'),
       candidate({ symptom: pool }),
     )
@@ -193,10 +195,14 @@ describe('what speaks for and against', () => {
     expect(against).toEqual([expect.stringMatching(/^not in the record: .*migrateledger/)])
   })
 
-  it('names another error type, another language and a rival that is about as near', () => {
+  it('names another error type, another language and a rival that is about as near', async () => {
     const stored = { symptom: pool, error_type: 'TimeoutError', file_paths: ['app/db.py'] }
     const twin = candidate({ ...stored, session_id: 'twin' })
-    const { against } = evidence(asked(`${pool} (src/db.ts)`, 'KeyError'), candidate(stored), twin)
+    const { against } = await evidence(
+      asked(`${pool} (src/db.ts)`, 'KeyError'),
+      candidate(stored),
+      twin,
+    )
     expect(against).toEqual(
       expect.arrayContaining([
         'other error type: "TimeoutError", not "KeyError"',

@@ -1,4 +1,5 @@
 import type { Candidate } from '../backend.ts'
+import { createPace } from '../pace.ts'
 import { type Asked, type Compared, compare, type Features } from './features.ts'
 import {
   kinshipOdds,
@@ -7,6 +8,7 @@ import {
   rankingScore,
   rightnessOdds,
 } from './relevance-model.ts'
+import { recordProfile } from './text-profile.ts'
 import type { WordWeight } from './word-weights.ts'
 
 export type Judged = Compared & {
@@ -28,12 +30,18 @@ export type Judgement = { judged: Judged[]; weight: WordWeight }
 export const POOL = 24
 
 /** Ranks the candidates, best first, and says how likely each has the right fix. */
-export function judge(
+export async function judge(
   asked: Asked,
   candidates: readonly Candidate[],
   model: RelevanceModel,
-): Judgement {
-  const { compared, weight } = compare(asked, nearest(candidates, POOL))
+): Promise<Judgement> {
+  const pool = nearest(candidates, POOL)
+  const pace = createPace()
+  for (const { record } of pool) {
+    recordProfile(record)
+    if (pace.isDue) await pace.breathe()
+  }
+  const { compared, weight } = compare(asked, pool)
   return { judged: judgeCompared(compared, model), weight }
 }
 

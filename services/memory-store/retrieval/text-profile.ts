@@ -6,7 +6,7 @@ import { termsOfWord, wordsOf } from './terms.ts'
 /** Long enough to keep "red" and "read" apart, short enough to join "await" and "awaiting". */
 const STEM = 4
 /** Characters of a text that are compared: what failed is said at both ends of a longer log. */
-const MAX_COMPARED = 8_000
+const MAX_COMPARED = 4_000
 
 /** The beginnings of a text's words, with how often each comes. */
 export type TextProfile = {
@@ -41,6 +41,9 @@ export function queryProfile(text: string): QueryProfile {
   return { ...profileOf(lines.flat()), lines: sets }
 }
 
+/** Made before the comparison, with pauses: it is the better part of the work. */
+const profiles = new WeakMap<Compared, RecordProfile>()
+
 type Compared = Pick<MemoryRecord, 'error_type' | 'symptom' | 'symptom_raw' | 'fix_description'>
 
 /**
@@ -48,14 +51,22 @@ type Compared = Pick<MemoryRecord, 'error_type' | 'symptom' | 'symptom_raw' | 'f
  * two causes it was, though they only dilute its vector. The tutorial's records have none.
  */
 export function recordProfile(record: Compared): RecordProfile {
+  const known = profiles.get(record)
+  if (known) return known
   const lines = stemLines(record.symptom_raw || record.symptom)
   const symptom = [...stemLines(record.error_type).flat(), ...lines.flat()]
   const linesWith = new Map<string, number[]>()
   for (const [at, stems] of lines.entries()) {
-    for (const stem of new Set(stems)) linesWith.set(stem, [...(linesWith.get(stem) ?? []), at])
+    for (const stem of new Set(stems)) {
+      const seen = linesWith.get(stem)
+      if (seen) seen.push(at)
+      else linesWith.set(stem, [at])
+    }
   }
   const whole = profileOf([...symptom, ...stemLines(record.fix_description).flat()])
-  return { symptom: profileOf(symptom), whole, linesWith }
+  const profile = { symptom: profileOf(symptom), whole, linesWith }
+  profiles.set(record, profile)
+  return profile
 }
 
 export function profileOf(stems: readonly string[]): TextProfile {

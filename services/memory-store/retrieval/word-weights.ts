@@ -10,9 +10,14 @@ const common = frequencies(ordinaryFailures)
 export function wordWeights(pool: readonly TextProfile[]): WordWeight {
   const documents = ordinaryFailures.length + pool.length
   const here = frequencies(pool)
+  const weights = new Map<string, number>()
   return (stem) => {
+    const known = weights.get(stem)
+    if (known !== undefined) return known
     const n = (common.get(stem) ?? 0) + (here.get(stem) ?? 0)
-    return Math.log(1 + (documents - n + 0.5) / (n + 0.5))
+    const weight = Math.log(1 + (documents - n + 0.5) / (n + 0.5))
+    weights.set(stem, weight)
+    return weight
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { createPace, type Pace } from './pace.ts'
+import { createPace, type Pace } from '../pace.ts'
 import { TopRows } from './scan/top-rows.ts'
 import { createTermChooser } from './term-counts.ts'
 

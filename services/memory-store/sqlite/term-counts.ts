@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Pace } from '../pace.ts'
 import { rarestTerms, termsOf } from '../retrieval/terms.ts'
-import type { Pace } from './pace.ts'
 
 /** Terms of a query that are looked up: 20 common ones took ten times as long as the 8 rarest. */
 const MAX_TERMS = 12

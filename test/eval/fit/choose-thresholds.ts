@@ -21,12 +21,13 @@ type Thresholds = RelevanceModel['thresholds']
 type Looked = { kind: Case['query']['kind']; looks: (Judged & { right: boolean })[][] }
 
 /** A pair that keeps to the limits, on answers of models that were fitted without the asked. */
-export function chooseThresholds(corpus: Corpus, stored: StoredCorpus): Thresholds {
+export async function chooseThresholds(corpus: Corpus, stored: StoredCorpus): Promise<Thresholds> {
   const none = { similar: 0, same: 1 }
-  const looked = foldsOf(stored.cases, FOLDS).flatMap(({ test, training }) => {
+  const looked: Looked[] = []
+  for (const { test, training } of foldsOf(stored.cases, FOLDS)) {
     const model = fitModel({ written: training, observed: stored.observed }, corpus, none)
-    return test.map((each) => look(each, model, stored))
-  })
+    for (const each of test) looked.push(await look(each, model, stored))
+  }
   const at = (similar: number) => answersAt(looked, { similar, same: 1 })
   const quiet = values.filter((value) => {
     const unrelated = at(value).filter(isKind('unrelated'))
@@ -55,15 +56,19 @@ function middleOf(values: readonly number[]): number {
   return Math.round(middle / STEP) * STEP
 }
 
-function look({ asked, query, looks }: Case, model: RelevanceModel, stored: StoredCorpus): Looked {
-  const judged = looks.map((found) => {
-    const candidates = found.map(({ candidate }) => candidate)
-    return judge(asked, candidates, model).judged.map((each) => ({
-      ...each,
-      right: query.relevant.includes(stored.fixOf(each.candidate.record.memory_id)),
-    }))
-  })
-  return { kind: query.kind, looks: judged }
+async function look(
+  { asked, query, looks }: Case,
+  model: RelevanceModel,
+  stored: StoredCorpus,
+): Promise<Looked> {
+  const found: Looked['looks'] = []
+  for (const candidates of looks.map((found) => found.map(({ candidate }) => candidate))) {
+    const { judged } = await judge(asked, candidates, model)
+    const isRight = ({ candidate }: Judged) =>
+      query.relevant.includes(stored.fixOf(candidate.record.memory_id))
+    found.push(judged.map((each) => ({ ...each, right: isRight(each) })))
+  }
+  return { kind: query.kind, looks: found }
 }
 
 function answersAt(looked: readonly Looked[], thresholds: Thresholds) {

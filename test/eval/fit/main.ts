@@ -15,7 +15,7 @@ import { fitModel } from './fit-model.ts'
 const corpus = await loadCorpus(corpusFolder)
 const stored = await storeCorpus(corpus)
 try {
-  const thresholds = chooseThresholds(corpus, stored)
+  const thresholds = await chooseThresholds(corpus, stored)
   const model = rounded(
     fitModel({ written: stored.cases, observed: stored.observed }, corpus, thresholds),
   )

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { createPace, type Pace } from '../pace.ts'
+import { createPace, type Pace } from '../../pace.ts'
 import { vectorOf } from '../vector-bytes.ts'
 import { VectorScan } from './vector-scan.ts'
 

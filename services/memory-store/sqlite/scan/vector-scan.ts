@@ -1,4 +1,4 @@
-import { createPace, type Pace } from '../pace.ts'
+import { createPace, type Pace } from '../../pace.ts'
 import { RoundedVectors, SLICE_ROWS } from './rounded-vectors.ts'
 import { grown, LabelColumns, type RowLabels, type ScanFilter } from './row-labels.ts'
 import { TopRows } from './top-rows.ts'
