@@ -44,7 +44,9 @@ Exit codes:
 const importHelp = `
 Records keep their ids. What is there already stays as it is, so an import that was cut off is made
 again as a whole. Receipts are checked: without one of a trusted key (astra keys list) a record is
-taken in as unproved. Vectors are taken as they are; import them only with records that you trust.
+taken in as unproved. Proved near-duplicates merge as when they are stored. Secrets are taken out of
+texts, and a record that cannot be without one is refused. Vectors are taken as they are; import them
+only with records that you trust.
 
 Exit codes:
   0    every line is in the memory
