@@ -1,6 +1,7 @@
 import { type Config, readConfig, withDotEnv } from './config.ts'
 import { armCrashPoints } from './crash-point.ts'
 import { errorText } from './errors.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { createLogger, type Logger } from './logger.ts'
 
 /** How long a service may use to end its running jobs before they are aborted and handed back. */
@@ -39,6 +40,7 @@ export async function runService(
 
   let stopping = false
   let service: RunningService | undefined
+  let heartbeat: { stop(): Promise<void> } | undefined
   const stop = (why: string) => {
     if (stopping) {
       // The end of the channel follows a signal in an ordinary stop; only a second signal forces.
@@ -48,13 +50,15 @@ export async function runService(
     stopping = true
     log.info({ why }, 'stopping')
     setTimeout(() => process.exit(1), EXIT_MS).unref()
-    void Promise.resolve(service?.close(DRAIN_MS)).then(
-      () => process.exit(0),
-      (error) => {
-        log.error({ err: error }, 'stop failed')
-        process.exit(1)
-      },
-    )
+    void Promise.resolve(service?.close(DRAIN_MS))
+      .then(() => heartbeat?.stop())
+      .then(
+        () => process.exit(0),
+        (error) => {
+          log.error({ err: error }, 'stop failed')
+          process.exit(1)
+        },
+      )
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
@@ -68,6 +72,7 @@ export async function runService(
     process.exit(1)
   }
   if (stopping) await service.close(0)
+  else heartbeat = startHeartbeat(name, { address: config.redis, log })
   process.send?.({ type: 'ready', ...service.announce })
   log.info({ ...service.announce }, 'ready')
 }

@@ -12,6 +12,7 @@ import {
 import { AstraError, errorText } from '../errors.ts'
 import { KEY_PREFIX } from './connection.ts'
 import { noteTaken } from './fair-share.ts'
+import { reportWork } from './work-in-hand.ts'
 
 /** What a child job left for its parent: its result, or why there is none. */
 export type ChildOutcome = { ok: true; value: unknown } | { ok: false; error: string }
@@ -62,6 +63,8 @@ export function consume<Q extends QueueName>(
 ): Consumer {
   const shutdown = new AbortController()
   const running = new Map<string, AbortController>()
+  const { concurrency } = options
+  const unreport = reportWork(queue, () => ({ concurrency, in_hand: running.size }))
 
   const worker = new Worker(
     queue,
@@ -88,7 +91,7 @@ export function consume<Q extends QueueName>(
     {
       connection: options.redis,
       prefix: KEY_PREFIX,
-      concurrency: options.concurrency,
+      concurrency,
       // A killed worker's jobs are taken over within about 15 s; the defaults take up to a minute.
       lockDuration: 10_000,
       stalledInterval: 5_000,
@@ -104,7 +107,7 @@ export function consume<Q extends QueueName>(
   let closing: Promise<void> | undefined
   return {
     close(deadlineMs) {
-      closing ??= closeWithin(worker, shutdown, deadlineMs)
+      closing ??= closeWithin(worker, shutdown, deadlineMs).finally(unreport)
       return closing
     },
   }
