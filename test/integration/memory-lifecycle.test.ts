@@ -11,7 +11,7 @@ import { loadSigningKey, type SigningKey } from '../../shared/keys/signing-key.t
 import { ask } from '../../shared/queue/ask.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, flowJob, type Producer } from '../../shared/queue/producer.ts'
-import { sampleEvidence, samplePayload, sampleReceipt } from '../support/memory.ts'
+import { sampleEvidence, samplePayload, sampleReceipt, sampleRecord } from '../support/memory.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { failToStart, type ServiceProcess, startService } from '../support/service-process.ts'
 
@@ -123,6 +123,25 @@ it.each(['memory.upserted', 'memory.superseded', 'memory.stored'])(
     await request('revoke', { which: { session_id: `${name}-2` } })
   },
 )
+
+it('merges what an import brought, when it is killed between the record and its merging', async () => {
+  const [first, second] = [payloadOf('moved', 'run-v1', 1), payloadOf('moved', 'run-v2', 2)]
+  await store(first)
+  const { claim, evidence, session_id, confirmed_at: timestamp, receipt } = second
+  const record = sampleRecord({ ...claim, ...evidence, session_id, timestamp, receipt, shown: 5 })
+  const crash = { ASTRA_CRASH_AT: 'memory.upserted' }
+  // Each point kills once in a home, and this one has.
+  await rm(join(home, 'run', 'crashed', 'memory.upserted'))
+  expect(await memory.end('SIGTERM')).toBe(0)
+  const dying = await startService('memory-store', home, crash)
+  const answer = request('import', { records: [record] }, [record.symptom, record.fix_description])
+  expect(await dying.ended).toBe('SIGKILL')
+  memory = await startService('memory-store', home)
+  expect(await answer).toEqual({ outcomes: [{ status: 'present' }] })
+  expect(await recordOf(second)).toMatchObject({ shown: 5, merged: [idOf(first)] })
+  expect((await recordOf(first)).superseded_by).toBe(idOf(second))
+  await request('revoke', { which: { session_id: 'run-v2' } })
+})
 
 it('ends with one live record and no circle when two processes store near-duplicates at once', async () => {
   const second = await startService('memory-store', home)
