@@ -3,8 +3,8 @@ import {
   unprovedReasonSchema,
   type VerifyResult,
 } from '../../shared/contracts/memory.ts'
+import { askMemory } from '../../shared/queue/ask-memory.ts'
 import type { Producer } from '../../shared/queue/producer.ts'
-import { askMemory } from './ask-memory.ts'
 
 export type VerifiedMemory = {
   checked: number

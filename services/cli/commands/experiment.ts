@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { RecallMode } from '../../../shared/contracts/run.ts'
 import { UsageError } from '../../../shared/errors.ts'
-import { askMemory } from '../ask-memory.ts'
+import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import type { CliContext } from '../context.ts'
 import type { FinishedRun } from '../fix-workspace.ts'
 import { eventLine, refusalHelp } from '../format/format-run.ts'

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { SearchResult } from '../../../shared/contracts/memory.ts'
-import { errorText, UsageError } from '../../../shared/errors.ts'
+import { errorText } from '../../../shared/errors.ts'
+import { memoryQuestion } from '../../../shared/memory-question.ts'
+import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import { secretsOf } from '../../../shared/scrub/known-secrets.ts'
 import { createScrubber } from '../../../shared/scrub/scrubber.ts'
-import { normaliseSymptom } from '../../../shared/symptom.ts'
-import { askMemory } from '../ask-memory.ts'
 import { type AskingWorkspace, askingWorkspace } from '../asking-workspace.ts'
 import type { CliContext } from '../context.ts'
 import { printMatches } from '../format/format-memory.ts'
@@ -33,22 +33,12 @@ export function addSearchCommand(memory: Command, context: CliContext): void {
 async function search(context: CliContext, text: string, options: SearchOptions): Promise<void> {
   const config = context.config()
   const scrub = createScrubber(secretsOf(config))
-  const query = (await scrub(text.trim())).text
-  if (query === '' || query.length > 20_000) {
-    throw new UsageError('the text to search by must have 1 to 20,000 characters')
-  }
   const here = await askingWorkspace(context.path('.'), config.home)
   const repositoryId = options.repository ?? here?.repositoryId
-  const question = {
-    query,
-    error_type: options.errorType ? (await scrub(options.errorType)).text : null,
-    top_k: options.topK,
-    repository_id: repositoryId,
-  }
+  const { errorType = null, topK } = options
+  const { payload, texts } = await memoryQuestion({ text, errorType, topK, repositoryId }, scrub)
   await withMemory(context, options, async (producer, terminal) => {
-    // What is stored is normalised too; a text of nothing but paths and numbers stays as it is.
-    const texts = [normaliseSymptom(query) || query]
-    const found = await askMemory(producer, 'search', question, texts)
+    const found = await askMemory(producer, 'search', payload, { texts })
     const isHere = here !== null && here.repositoryId === repositoryId
     const result = isHere ? await marked(here, found, terminal) : found
     terminal.printJson(result)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { UsageError } from '../../../shared/errors.ts'
-import { askMemory } from '../ask-memory.ts'
+import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import type { CliContext } from '../context.ts'
 import { type MemoryOptions, withMemory } from '../with-memory.ts'
 

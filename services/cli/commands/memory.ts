@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import type { Producer } from '../../../shared/queue/producer.ts'
-import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
 import { printRecord, printVerified, stateOf } from '../format/format-memory.ts'
 import { oneLine, type Terminal, table } from '../format/terminal.ts'

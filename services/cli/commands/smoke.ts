@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { SMOKE_SESSION_PREFIX, type StorePayload } from '../../../shared/contracts/memory.ts'
 import { AstraError, UnavailableError, UsageError } from '../../../shared/errors.ts'
+import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import { secretsOf } from '../../../shared/scrub/known-secrets.ts'
 import { scrubStore } from '../../../shared/scrub/scrub-store.ts'
 import { createScrubber } from '../../../shared/scrub/scrubber.ts'
-import { askMemory } from '../ask-memory.ts'
 import type { CliContext } from '../context.ts'
 import { createTerminal } from '../format/terminal.ts'
 import { withServices } from '../with-services.ts'
@@ -43,11 +43,11 @@ async function store(context: CliContext, options: Options): Promise<void> {
     context,
     terminal.note,
     async ({ producer }) => {
-      const stored = await askMemory(producer, 'store', record, texts)
+      const stored = await askMemory(producer, 'store', record, { texts })
       if (!stored.stored) throw new AstraError(stored.error, `not stored: ${stored.message}`)
       if (stored.waiting) throw new UnavailableError('the store is away', { hint: seeDoctor })
       const question = { query: symptom, error_type: null, top_k: 10 }
-      const { matches } = await askMemory(producer, 'search', question, [symptom])
+      const { matches } = await askMemory(producer, 'search', question, { texts: [symptom] })
       const match = matches.find((each) => each.memory_id === stored.memory_id)
       if (match) return match
       throw new AstraError('smoke_failed', `stored ${stored.memory_id}, but no search finds it`)

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { canonicalJson } from '../../../shared/canonical-json.ts'
 import type { ExportResult } from '../../../shared/contracts/memory-transfer.ts'
 import { errorText, UsageError } from '../../../shared/errors.ts'
-import { askMemory } from '../ask-memory.ts'
+import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import type { Services } from '../with-services.ts'
 import { openSortedSpool, type SortedSpool } from './sorted-spool.ts'
 

@@ -4,9 +4,9 @@ import {
   TRANSFER_BYTES,
   type Transferred,
 } from '../../../shared/contracts/memory-transfer.ts'
+import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import { scrubRecord } from '../../../shared/scrub/scrub-record.ts'
 import type { Scrubber } from '../../../shared/scrub/scrubber.ts'
-import { askMemory } from '../ask-memory.ts'
 import type { Services } from '../with-services.ts'
 import { type ReadLine, readRecords } from './read-records.ts'
 
@@ -76,7 +76,7 @@ async function importBatch(
   if (bare.length === 0) return
   const texts = bare.flatMap(({ record }) => [record.symptom || '-', record.fix_description])
   const again = bare.map(({ record: { vectors: _unusable, ...record } }) => record)
-  add(sum, bare, (await askMemory(producer, 'import', { records: again }, texts)).outcomes)
+  add(sum, bare, (await askMemory(producer, 'import', { records: again }, { texts })).outcomes)
 }
 
 function add(sum: Imported, batch: readonly Placed[], outcomes: ImportOutcome[]): void {

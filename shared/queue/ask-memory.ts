@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { JobName, Payload, Result } from '../../shared/contracts/catalog.ts'
-import { jobIdOf } from '../../shared/contracts/ids.ts'
-import { ask } from '../../shared/queue/ask.ts'
-import { flowJob, type Producer } from '../../shared/queue/producer.ts'
+import type { JobName, Payload, Result } from '../contracts/catalog.ts'
+import { jobIdOf } from '../contracts/ids.ts'
+import { ask } from './ask.ts'
+import { flowJob, type Producer } from './producer.ts'
 
 /** The first question also waits until the embedder has loaded its model. */
 const ANSWER_MS = 30_000
@@ -15,11 +15,11 @@ export async function askMemory<J extends JobName<'memory'>>(
   producer: Producer,
   name: J,
   payload: Payload<'memory', J>,
-  texts: string[] = [],
+  { texts = [], timeoutMs = ANSWER_MS }: { texts?: string[]; timeoutMs?: number } = {},
 ): Promise<Result<'memory', J>> {
   const id = randomUUID()
   const embed =
     texts.length > 0 ? [flowJob('embeddings', 'embed', { texts }, jobIdOf('embed', id))] : []
   const flow = flowJob('memory', name, payload, jobIdOf(name, id), embed)
-  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: ANSWER_MS })
+  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs })
 }
