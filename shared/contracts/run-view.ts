@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { KEY_PREFIX } from '../queue/connection.ts'
 import { recallModeSchema, runModeSchema, runReasonSchema, runStatusSchema } from './run.ts'
+import { runEventDetailsSchema } from './run-event-details.ts'
 
 const usageSchema = z.strictObject({
   input: z.number().int(),
@@ -25,6 +26,10 @@ export const runViewSchema = z.strictObject({
   ended_at: z.string().nullable(),
   requests: z.number().int(),
   tool_calls: z.number().int(),
+  /** Test jobs: the baseline, the model's test runs and the runner's own verifications. */
+  tests: z.number().int().default(0),
+  /** Edits, stores and final answers that the rules of the memory refused. */
+  gate_refusals: z.number().int().default(0),
   tokens: usageSchema,
   cost_usd: z.number(),
   /** True: nobody pays this; it is what the same tokens would have cost with Astra. */
@@ -34,6 +39,8 @@ export const runViewSchema = z.strictObject({
     searches: z.number().int(),
     /** Those that told the model that the memory is unavailable. */
     unavailable: z.number().int().default(0),
+    /** Those that told it that nothing is relevant, or that nothing may be shared. */
+    answered_none: z.number().int().default(0),
     returned: z.array(z.strictObject({ memory_id: z.string(), score: z.number() })),
     /** null while nothing was edited. */
     delivered_before_first_edit: z.boolean().nullable(),
@@ -65,10 +72,13 @@ export const runEventSchema = z.strictObject({
   type: z.enum(['started', 'baseline', 'request', 'response', 'call', 'result', 'ended', 'note']),
   at: z.string(),
   text: z.string(),
+  details: runEventDetailsSchema.optional(),
 })
 export type RunEvent = z.infer<typeof runEventSchema>
 
 export const runsIndexKey = `${KEY_PREFIX}:runs`
+/** The runs that have begun and not ended. */
+export const unfinishedRunsKey = `${KEY_PREFIX}:runs:unfinished`
 export const runViewKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:view`
 export const runEventsKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:events`
 

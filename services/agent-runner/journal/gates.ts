@@ -34,6 +34,16 @@ export function gateViolations(journal: Journal): number {
   return responses.size + reminders.size
 }
 
+/** Calls that were answered with a gate's refusal, and final answers that were sent back. */
+export function gateRefusals(journal: Journal): number {
+  const calls = [...journal.outputs.values()].filter(({ output }) => GATE_REFUSAL.test(output))
+  const reminders = [...journal.sent].filter(([, sent]) => sent.reminder)
+  return calls.length + new Set(reminders.map(([key]) => Number.parseInt(key, 10))).size
+}
+
+/** As `errorOutput` writes it; the text of a file is JSON of another shape. */
+const GATE_REFUSAL = /^\{"error":\{"code":"(memory_gate|confirmed_fix_gate)"/
+
 /** Why this call may not be carried out now, or null. */
 export function gateProblem(
   journal: Journal,

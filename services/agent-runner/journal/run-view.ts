@@ -12,7 +12,8 @@ import {
   responsesOf,
   responseTo,
 } from './conversation.ts'
-import { callKey, type Journal } from './journal.ts'
+import { gateRefusals } from './gates.ts'
+import { callKey, type Journal, systemKey } from './journal.ts'
 
 /** The run as people read it, from its journal. `patch` is what the current tree changes. */
 export function viewOf(
@@ -39,6 +40,8 @@ export function viewOf(
     tool_calls: allCalls(journal).filter(
       (call) => isBegun(journal, call) || call.name === 'wait_for_tasks',
     ).length,
+    tests: testJobs(journal),
+    gate_refusals: gateRefusals(journal),
     tokens: tokensOf(journal),
     cost_usd: costMicrousdOf(journal) / 1e6,
     cost_is_notional: request.mode === 'offline',
@@ -94,6 +97,16 @@ function tokensOf(journal: Journal): RunView['tokens'] {
   return total
 }
 
+/** Jobs of the test-runner: the model's own, the baseline, and verifications of a tree. */
+function testJobs(journal: Journal): number {
+  const runs = allCalls(journal)
+    .filter((call) => call.name === 'run_tests')
+    .map((call) => callKey(call.call_id))
+  const keys = [...journal.jobs.keys()]
+  const own = keys.filter((key) => key === BASELINE || key.startsWith(systemKey('verify-')))
+  return own.length + runs.filter((key) => journal.jobs.has(key)).length
+}
+
 /** What searches brought to the model. */
 export function recallOf(journal: Journal): RunView['recall'] {
   const keys = searchKeys(journal)
@@ -114,6 +127,7 @@ export function recallOf(journal: Journal): RunView['recall'] {
     mode: journal.start?.request.recall ?? 'tool',
     searches: keys.length,
     unavailable: outcomes.filter(({ ok }) => !ok).length,
+    answered_none: outcomes.filter((each) => each.ok && each.value.matches.length === 0).length,
     returned: [...best].map(([memory_id, score]) => ({ memory_id, score })),
     delivered_before_first_edit: firstEdit ? firstDelivery <= firstEdit.request : null,
   }
