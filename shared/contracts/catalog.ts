@@ -7,7 +7,13 @@ import { runRequestSchema } from './run.ts'
 import * as tests from './tests.ts'
 import { encodedVectorSchema } from './vector.ts'
 
-type ServiceName = 'cli' | 'agent-runner' | 'test-runner' | 'memory-store' | 'embedder'
+type ServiceName =
+  | 'cli'
+  | 'agent-runner'
+  | 'test-runner'
+  | 'memory-store'
+  | 'embedder'
+  | 'dashboard'
 
 type JobSpec = {
   payload: z.ZodType
@@ -45,7 +51,12 @@ export const catalog = {
     jobs: {
       /** Parent of the work of one call: puts its result into the run's inbox, then wakes the run. */
       deliver: {
-        payload: z.strictObject({ run_id: runIdSchema, call_id: z.string() }),
+        payload: z.strictObject({
+          run_id: runIdSchema,
+          call_id: z.string(),
+          /** What was asked for; jobs of before did not say it. */
+          work: z.enum(['baseline', 'tests', 'verify', 'search', 'store']).optional(),
+        }),
         result: nothing,
         ...lasting,
         producers: ['agent-runner'],
@@ -82,7 +93,7 @@ export const catalog = {
         payload: memory.searchPayloadSchema,
         result: memory.searchResultSchema,
         ...retried,
-        producers: ['agent-runner', 'cli'],
+        producers: ['agent-runner', 'cli', 'dashboard'],
       },
       store: {
         payload: memory.storePayloadSchema,
@@ -94,20 +105,20 @@ export const catalog = {
         payload: memory.getPayloadSchema,
         result: memory.getResultSchema,
         ...retried,
-        producers: ['cli'],
+        producers: ['cli', 'dashboard'],
       },
       list: {
         payload: memory.listPayloadSchema,
         result: memory.listResultSchema,
         ...retried,
-        producers: ['cli'],
+        producers: ['cli', 'dashboard'],
       },
       /** Checks what some hundred records are proved by, from one place of the store on. */
       verify: {
         payload: memory.verifyPayloadSchema,
         result: memory.verifyResultSchema,
         ...retried,
-        producers: ['cli'],
+        producers: ['cli', 'dashboard'],
       },
       delete: {
         payload: memory.deletePayloadSchema,
@@ -120,13 +131,13 @@ export const catalog = {
         payload: lifecycle.revokePayloadSchema,
         result: lifecycle.revokeResultSchema,
         ...retried,
-        producers: ['cli'],
+        producers: ['cli', 'dashboard'],
       },
       restore: {
         payload: lifecycle.restorePayloadSchema,
         result: lifecycle.restoreResultSchema,
         ...retried,
-        producers: ['cli'],
+        producers: ['cli', 'dashboard'],
       },
       /** Lets one record stand for another, or takes that back. */
       supersede: {
@@ -171,7 +182,7 @@ export const catalog = {
         payload: z.strictObject({ texts: z.array(z.string()).min(1).max(64) }),
         result: z.strictObject({ vectors: z.array(encodedVectorSchema) }),
         ...retried,
-        producers: ['agent-runner', 'cli'],
+        producers: ['agent-runner', 'cli', 'dashboard'],
       },
     },
   },

@@ -52,6 +52,13 @@ describe('the journal', () => {
     expect((await store.load(RUN)).inbox.get('call:a')).toEqual({ ok: true, value: 1 })
   })
 
+  it('tells of a delivered result once, however often it is delivered', async () => {
+    const event = { type: 'result', text: 'came' } as const
+    for (const value of [1, 2]) await store.deliver(RUN, 'call:a', { ok: true, value }, event)
+    const { events } = await readRunEvents(redis, RUN, '0', 1)
+    expect(events.map(({ text }) => text)).toEqual(['came'])
+  })
+
   it('lists a run as unfinished from its start until it is retired', async () => {
     await store.append(RUN, 'start', start)
     expect(await store.unfinished()).toEqual([RUN])

@@ -5,21 +5,20 @@ import type { ChildOutcome, JobContext } from '../../../shared/queue/consumer.ts
 import { runFiles } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
 import { markStale } from '../files/stale-matches.ts'
+import { resultEvent } from '../journal/result-event.ts'
 import { addWake } from './wake-run.ts'
 
 /** Puts the result of a call's work into the run's inbox, once, and then wakes the run. */
 export async function deliverResult(
   deps: Pick<Deps, 'config' | 'journal' | 'producer'>,
-  { run_id, call_id }: Payload<'tool-results', 'deliver'>,
+  { run_id, call_id, work }: Payload<'tool-results', 'deliver'>,
   context: JobContext,
 ): Promise<Result<'tool-results', 'deliver'>> {
   const [outcome] = await context.children()
   const result = outcome?.ok ? await marked(deps, run_id, outcome.value, context) : outcome
-  await deps.journal.deliver(
-    run_id,
-    call_id,
-    result ?? { ok: false, error: 'the job left no result' },
-  )
+  const entry = result ?? { ok: false, error: 'the job left no result' }
+  const event = work && (resultEvent(work, call_id, entry) ?? undefined)
+  await deps.journal.deliver(run_id, call_id, entry, event)
   crashPoint('agent.result-delivered')
   await addWake(deps, run_id)
   crashPoint('agent.wake-added')

@@ -22,6 +22,7 @@ export async function startRun(
   await deps.journal.append(request.run_id, 'start', entry, {
     type: 'started',
     text: `${request.run_id}: ${request.mode === 'offline' ? 'local stand-in model' : entry.model}`,
+    details: { kind: 'started', limits: request.limits },
   })
   crashPoint('agent.start-journalled')
   return goOn(deps, request.run_id, context)

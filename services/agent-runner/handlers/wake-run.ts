@@ -39,7 +39,11 @@ export async function goOn(
       message,
       final_text: null,
     } as const
-    await deps.journal.append(runId, 'end', end, { type: 'ended', text: message })
+    await deps.journal.append(runId, 'end', end, {
+      type: 'ended',
+      text: message,
+      details: { kind: 'ended', status: end.status, reason: end.reason },
+    })
     await advanceRun(deps, runId, { signal: context.signal, log })
   }
   return {}

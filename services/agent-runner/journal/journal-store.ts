@@ -6,6 +6,7 @@ import {
   runEventsKey,
   runsIndexKey,
   runViewKey,
+  unfinishedRunsKey,
 } from '../../../shared/contracts/run-view.ts'
 import { KEY_PREFIX } from '../../../shared/queue/connection.ts'
 import type { InboxEntry } from './entries.ts'
@@ -20,7 +21,6 @@ import {
 
 const journalKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:journal`
 const inboxKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:inbox`
-const unfinishedKey = `${KEY_PREFIX}:runs:unfinished`
 
 /** How long the keys of an ended run stay; its transcript and patch stay on disk. */
 const KEEP_SECONDS = 30 * 24 * 3600
@@ -28,7 +28,7 @@ const KEEP_SECONDS = 30 * 24 * 3600
 /**
  * Writes an entry only if the field is new, and its event with it: after a crash the two cannot
  * differ, and a worker that was taken over cannot overwrite what its successor decided.
- * KEYS: journal, events. ARGV: field, entry, event ('' for none).
+ * KEYS: journal or inbox, events. ARGV: field, entry, event ('' for none).
  */
 const APPEND = `
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
@@ -48,7 +48,7 @@ redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
 return 1
 `
 
-export type EventText = Pick<RunEvent, 'type' | 'text'>
+export type RunEventContent = Omit<RunEvent, 'at'>
 
 export type JournalStore = {
   load(runId: string): Promise<Journal>
@@ -57,17 +57,17 @@ export type JournalStore = {
     runId: string,
     kind: K,
     entry: Entry<K>,
-    event?: EventText,
+    event?: RunEventContent,
   ): Promise<boolean>
   appendKeyed<K extends KeyedKind>(
     runId: string,
     kind: K,
     key: string,
     entry: Entry<K>,
-    event?: EventText,
+    event?: RunEventContent,
   ): Promise<boolean>
   /** Puts a job's result into the run's inbox, once. */
-  deliver(runId: string, key: string, entry: InboxEntry): Promise<boolean>
+  deliver(runId: string, key: string, entry: InboxEntry, event?: RunEventContent): Promise<boolean>
   publish(view: RunView): Promise<void>
   /** Tells everybody who works for the run that it was cancelled. Repeating it is harmless. */
   markCancelled(runId: string): Promise<void>
@@ -79,9 +79,15 @@ export type JournalStore = {
 }
 
 export function createJournalStore(redis: Redis): JournalStore {
-  async function write(runId: string, field: string, entry: unknown, event?: EventText) {
+  async function write(
+    hash: string,
+    runId: string,
+    field: string,
+    entry: unknown,
+    event?: RunEventContent,
+  ) {
     const line = event ? JSON.stringify({ ...event, at: new Date().toISOString() }) : ''
-    const keys = [journalKey(runId), runEventsKey(runId)]
+    const keys = [hash, runEventsKey(runId)]
     const wrote = await redis.eval(APPEND, keys.length, ...keys, field, JSON.stringify(entry), line)
     return wrote === 1
   }
@@ -96,14 +102,12 @@ export function createJournalStore(redis: Redis): JournalStore {
     },
     async append(runId, kind, entry, event) {
       // Listed before it is journalled: a crash in between leaves a run that the sweeper looks at.
-      if (kind === 'start') await redis.sadd(unfinishedKey, runId)
-      return write(runId, kind, parseEntry(kind, entry), event)
+      if (kind === 'start') await redis.sadd(unfinishedRunsKey, runId)
+      return write(journalKey(runId), runId, kind, parseEntry(kind, entry), event)
     },
     appendKeyed: (runId, kind, key, entry, event) =>
-      write(runId, `${kind}/${key}`, parseEntry(kind, entry), event),
-    async deliver(runId, key, entry) {
-      return (await redis.hsetnx(inboxKey(runId), key, JSON.stringify(entry))) === 1
-    },
+      write(journalKey(runId), runId, `${kind}/${key}`, parseEntry(kind, entry), event),
+    deliver: (runId, key, entry, event) => write(inboxKey(runId), runId, key, entry, event),
     async publish(view) {
       const { run_id, status, created_at } = view
       const keys = [journalKey(run_id), runViewKey(run_id), runsIndexKey]
@@ -113,10 +117,10 @@ export function createJournalStore(redis: Redis): JournalStore {
     },
     markCancelled: (runId) => markCancelled(redis, runId),
     isCancelled: (runId) => isMarkedCancelled(redis, runId),
-    unfinished: () => redis.smembers(unfinishedKey),
+    unfinished: () => redis.smembers(unfinishedRunsKey),
     async retire(runId) {
       const keys = [journalKey(runId), inboxKey(runId), runEventsKey(runId), runViewKey(runId)]
-      const commands = redis.multi().srem(unfinishedKey, runId)
+      const commands = redis.multi().srem(unfinishedRunsKey, runId)
       for (const key of keys) commands.expire(key, KEEP_SECONDS)
       await commands.exec()
     },

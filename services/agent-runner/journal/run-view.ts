@@ -128,6 +128,7 @@ export function recallOf(journal: Journal): RunView['recall'] {
     searches: keys.length,
     unavailable: outcomes.filter(({ ok }) => !ok).length,
     answered_none: outcomes.filter((each) => each.ok && each.value.matches.length === 0).length,
+    matched: outcomes.filter((each) => each.ok && each.value.matches.length > 0).length,
     returned: [...best].map(([memory_id, score]) => ({ memory_id, score })),
     delivered_before_first_edit: firstEdit ? firstDelivery <= firstEdit.request : null,
   }

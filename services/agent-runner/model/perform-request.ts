@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps, ModelAccess } from '../deps.ts'
 import { responseTo } from '../journal/conversation.ts'
+import { requestDetails } from '../journal/event-details.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
 import { accessOf, settingsOf } from './access-of-run.ts'
 import { awaitBackground, isDone } from './await-background.ts'
@@ -47,7 +48,12 @@ export async function performRequest(
     reminder: step.reminder,
   }
   const text = `request ${step.request}${step.attempt > 1 ? `, attempt ${step.attempt}` : ''}`
-  const first = await deps.journal.appendKeyed(runId, 'sent', key, sent, { type: 'request', text })
+  const details = requestDetails(journal, step, hold)
+  const first = await deps.journal.appendKeyed(runId, 'sent', key, sent, {
+    type: 'request',
+    text,
+    details,
+  })
   if (!first) return
   crashPoint('agent.sent-journalled')
   // The journal first: an attempt that only the ledger calls sent could never be told from one that was.

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps } from '../deps.ts'
 import { allCalls, responseTo } from '../journal/conversation.ts'
+import { excerptOf, responseDetails } from '../journal/event-details.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
 import { accessOf, settingsOf } from './access-of-run.ts'
 import type { ModelReply } from './client.ts'
@@ -36,7 +37,11 @@ export async function recordReply(
     'response',
     String(attempt.request),
     { at: new Date().toISOString(), attempt: attempt.attempt, ...read, cost_microusd: cost },
-    { type: 'response', text: describe(read.calls, read.text) },
+    {
+      type: 'response',
+      text: describe(read.calls, read.text),
+      details: responseDetails(attempt, read, cost),
+    },
   )
   crashPoint('agent.response-journalled')
   // Another attempt's answer counts already: this one is charged as the journal has it, as lost.
@@ -55,9 +60,17 @@ async function recordFault(
   log.warn({ request: key, code: fault.code }, 'model fault')
   const entry = { at: new Date().toISOString(), ...fault }
   const text = `model fault: ${fault.message}`
-  await deps.journal.appendKeyed(run.runId, 'fault', key, entry, { type: 'note', text })
+  const cost = fault.charged ? attempt.hold : 0
+  const { request, attempt: nth } = attempt
+  const { final } = fault
+  const code = excerptOf(fault.code)
+  await deps.journal.appendKeyed(run.runId, 'fault', key, entry, {
+    type: 'note',
+    text,
+    details: { kind: 'fault', request, attempt: nth, code, final, cost_microusd: cost },
+  })
   const { ledger } = accessOf(deps, run.journal)
-  await ledger.settle(run.runId, key, fault.charged ? attempt.hold : 0)
+  await ledger.settle(run.runId, key, cost)
 }
 
 function describe(calls: { name: string }[], text: string): string {

@@ -85,7 +85,11 @@ async function perform(
       const { status, reason, message, text: final_text } = step
       const entry = { at: new Date().toISOString(), status, reason, message, final_text }
       const text = `${status} (${reason}): ${message}`
-      await deps.journal.append(run.runId, 'end', entry, { type: 'ended', text })
+      await deps.journal.append(run.runId, 'end', entry, {
+        type: 'ended',
+        text,
+        details: { kind: 'ended', status, reason },
+      })
       crashPoint('agent.end-journalled')
     }
   }

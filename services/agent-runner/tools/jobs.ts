@@ -4,6 +4,7 @@ import type { StorePayload } from '../../../shared/contracts/memory.ts'
 import { flowJob, type Producer } from '../../../shared/queue/producer.ts'
 import type { Scrubber } from '../../../shared/scrub/scrubber.ts'
 import { normaliseSymptom } from '../../../shared/symptom.ts'
+import type { WorkName } from '../journal/entries.ts'
 import type { Journal } from '../journal/journal.ts'
 
 /**
@@ -23,10 +24,15 @@ const MAX_QUERY = 20_000
 export const deliverJobId = (runId: string, key: string) => jobIdOf('deliver', runId, key)
 
 export async function dispatch(producer: Producer, { run, key, work }: WorkRequest): Promise<void> {
-  const payload = { run_id: run.runId, call_id: key }
+  const payload = { run_id: run.runId, call_id: key, work: workNameOf(work) }
   const placed = work.queueName === 'tests' ? await inTurn(producer, run.journal, work) : work
   const id = deliverJobId(run.runId, key)
   await producer.addFlowOnce(flowJob('tool-results', 'deliver', payload, id, [placed]))
+}
+
+/** The result that a job of that name brings. */
+function workNameOf({ name }: FlowJob): WorkName {
+  return name === 'run' ? 'tests' : (name as Exclude<WorkName, 'tests'>)
 }
 
 /** Tests are what runs wait for most: repositories take turns there. */

@@ -15,6 +15,11 @@ export function errorOutput(code: string, message: string): string {
   return JSON.stringify({ error: { code, message } })
 }
 
+/** What an output says was wrong with its call; null for any other output. */
+export function refusalIn(output: string): { code: string; message: string } | null {
+  return output.startsWith('{"error":{"code":') ? JSON.parse(output).error : null
+}
+
 /** The text that goes to the model for a call whose answer is known. */
 export function outputOf(journal: Journal, call: PlacedCall): string {
   const key = callKey(call.call_id)

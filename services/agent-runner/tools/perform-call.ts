@@ -6,6 +6,7 @@ import { PathRefused } from '../files/confined.ts'
 import { listTree, searchTree } from '../files/search-tree.ts'
 import { openTree } from '../files/tree.ts'
 import { type PlacedCall, treeVersion } from '../journal/conversation.ts'
+import { callDetails } from '../journal/event-details.ts'
 import { gateProblem } from '../journal/gates.ts'
 import { callKey, type Journal } from '../journal/journal.ts'
 import { observedSymptom } from '../journal/run-view.ts'
@@ -13,7 +14,7 @@ import { redBaseline } from '../model/request.ts'
 import { applyEdit } from './apply-edit.ts'
 import { type ParsedCall, parseCall } from './arguments.ts'
 import { dispatch, searchWork, storeWork, testsWork } from './jobs.ts'
-import { errorOutput } from './outputs.ts'
+import { errorOutput, refusalIn } from './outputs.ts'
 import { scrubbedSymptom } from './scrubbed-symptom.ts'
 import { prepareStore } from './store-payload.ts'
 
@@ -80,10 +81,12 @@ async function answerAtOnce(
 
 async function answer(deps: Deps, run: Run, call: PlacedCall, output: string): Promise<void> {
   const entry = { at: new Date().toISOString(), output }
-  const failed = output.startsWith('{"error"')
+  const refusal = refusalIn(output)
+  const about = describeArguments(call)
   await deps.journal.appendKeyed(run.runId, 'output', callKey(call.call_id), entry, {
     type: 'call',
-    text: `${call.name} ${describeArguments(call)}${failed ? ' (refused)' : ''}`,
+    text: `${call.name} ${about}${refusal ? ' (refused)' : ''}`,
+    details: callDetails(call, about, { waits: false, refusal }),
   })
   crashPoint('agent.output-journalled')
 }
@@ -97,9 +100,11 @@ async function begin(deps: Deps, run: Run, call: PlacedCall, parsed: ValidCall):
   await dispatch(deps.producer, { run, key, work })
   crashPoint('agent.flow-added')
   const entry = { at: new Date().toISOString(), tree: treeVersion(run.journal), patch }
+  const about = describeArguments(call)
   await deps.journal.appendKeyed(run.runId, 'job', key, entry, {
     type: 'call',
-    text: `${call.name} ${describeArguments(call)}`,
+    text: `${call.name} ${about}`,
+    details: callDetails(call, about, { waits: true, refusal: null }),
   })
   crashPoint('agent.job-journalled')
 }
