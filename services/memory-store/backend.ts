@@ -2,6 +2,7 @@ import { canonicalJson } from '../../shared/canonical-json.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Receipt } from '../../shared/contracts/receipt.ts'
 import type { MemoryRecord } from '../../shared/contracts/record.ts'
+import type { ListFilter } from './list-filter.ts'
 
 /** Unit vectors of a record. One without a symptom has its fix's vector in both places. */
 export type RecordVectors = { symptom: Float32Array; fix: Float32Array }
@@ -42,7 +43,7 @@ export type UpsertOutcome =
   /** The receipt has stored another record before: nothing was changed. */
   | { status: 'receipt_used'; memory_id: string }
 
-export type ListPage = { limit: number; offset: number; session_id: string | null }
+export type ListPage = ListFilter & { limit: number; offset: number; session_id: string | null }
 
 export type ScanEntry = {
   memory_id: string
@@ -92,7 +93,7 @@ export type MemoryBackend = {
   /** Ids of the records that this one stands for, whether it is there itself or not. */
   supersededBy(memoryId: string): Promise<string[]>
   get(memoryId: string): Promise<MemoryRecord | null>
-  /** Newest first by the time of confirmation, with the number of all that fit `session_id`. */
+  /** Newest first by the time of confirmation, with the number of all that fit the filter. */
   list(page: ListPage): Promise<{ records: MemoryRecord[]; total: number }>
   /**
    * Up to `limit` records in an order that stores and deletions do not change, from where `next` of

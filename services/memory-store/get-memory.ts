@@ -14,5 +14,6 @@ export async function getMemory(
     record,
     unproved: record && proofProblem(record, loadTrustedKeys(home)),
     expired: record !== null && isExpired(record.timestamp, policy, new Date()),
+    stands_for: await backend.supersededBy(memory_id),
   }
 }

@@ -1,7 +1,7 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { loadTrustedKeys } from '../../shared/keys/trusted-keys.ts'
 import type { MemoryBackend } from './backend.ts'
-import { isExpired, type MemoryPolicy } from './lifecycle/policy.ts'
+import { expiredBefore, isExpired, type MemoryPolicy } from './lifecycle/policy.ts'
 import { proofProblem } from './proof.ts'
 
 /** A page of records in short form, newest first, and how many there are in all. */
@@ -9,9 +9,9 @@ export async function listMemory(
   page: Payload<'memory', 'list'>,
   { backend, home, policy }: { backend: MemoryBackend; home: string; policy: MemoryPolicy },
 ): Promise<Result<'memory', 'list'>> {
-  const { records, total } = await backend.list(page)
-  const trusted = loadTrustedKeys(home)
   const now = new Date()
+  const { records, total } = await backend.list({ ...page, notBefore: expiredBefore(policy, now) })
+  const trusted = loadTrustedKeys(home)
   return {
     records: records.map((record) => ({
       memory_id: record.memory_id,
@@ -21,6 +21,10 @@ export async function listMemory(
       outcome: record.outcome,
       timestamp: record.timestamp,
       session_id: record.session_id,
+      repository_id: record.repository_id,
+      shown: record.shown,
+      confirmed: record.confirmed,
+      unconfirmed: record.unconfirmed,
       revoked_at: record.revoked_at,
       superseded_by: record.superseded_by,
       proved: proofProblem(record, trusted) === null,

@@ -10,10 +10,11 @@ import { childVectors } from './child-vectors.ts'
 import { errorKey } from './error-key.ts'
 import { expiredBefore, type MemoryPolicy, scopeOf } from './lifecycle/policy.ts'
 import { touchedBy } from './lifecycle/touched-by.ts'
+import { noMatchesOf, type Told } from './no-matches.ts'
 import { proofProblem } from './proof.ts'
 import { evidenceOf } from './retrieval/evidence.ts'
 import type { Asked } from './retrieval/features.ts'
-import { answersOf, type Judged, type Judgement, judge, type Relevance } from './retrieval/judge.ts'
+import { answersOf, type Judged, judge, type Relevance } from './retrieval/judge.ts'
 import { fittedModel, type RelevanceModel } from './retrieval/relevance-model.ts'
 
 /** The words of whoever asks, and for a run the symptom that was observed of it. */
@@ -56,13 +57,19 @@ export async function searchMemory(
   const narrow = await look(first)
   const dropped = errorType !== null && answersOf(narrow.judged, model.thresholds).length === 0
   const judgement = dropped ? await look(everything) : narrow
-  const answers = answersOf(judgement.judged, model.thresholds).slice(0, payload.top_k)
-  await countShown(backend, answers, context)
+  const found = answersOf(judgement.judged, model.thresholds)
+  const answers = found.slice(0, payload.top_k)
+  // Asked again at every search: a key that is no longer trusted proves nothing any more.
+  const told = { judgement, trusted: loadTrustedKeys(home) }
+  if (!payload.explain) await countShown(backend, answers, context)
   return {
-    matches: matchesOf(asked, answers, judgement, { home, repositoryId: payload.repository_id }),
+    matches: matchesOf(asked, answers, { ...told, repositoryId: payload.repository_id }),
     error_type_filter: errorType === null ? 'none' : dropped ? 'dropped' : 'kept',
     searched: await backend.countLive(dropped ? everything : first),
     withheld: null,
+    ...(payload.explain && {
+      no_matches: noMatchesOf(asked, { answers, found, threshold: model.thresholds.similar }, told),
+    }),
   }
 }
 
@@ -96,11 +103,12 @@ function filterOf(errorType: string | null): string | null {
 function matchesOf(
   asked: Asked,
   answers: readonly (Judged & { relevance: Relevance })[],
-  { judged, weight }: Judgement,
-  { home, repositoryId }: { home: string; repositoryId: string | undefined },
+  {
+    judgement: { judged, weight },
+    trusted,
+    repositoryId,
+  }: Told & { repositoryId: string | undefined },
 ): MemoryMatch[] {
-  // Asked again at every search: a key that is no longer trusted proves nothing any more.
-  const trusted = loadTrustedKeys(home)
   return answers.map((answer) => {
     const { record, cosine } = answer.candidate
     const proved = proofProblem(record, trusted) === null

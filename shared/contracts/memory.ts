@@ -27,7 +27,32 @@ export const searchPayloadSchema = z.strictObject({
   symptom: z.string().max(20_000).optional(),
   /** Who asks: decides what a memory that does not share across repositories may answer. */
   repository_id: z.string().max(200).optional(),
+  /** For a person who looks: says also of the nearest that are no answer why, and counts nothing. */
+  explain: z.boolean().optional(),
 })
+
+/** A record that was compared and is no answer. */
+const noMatchSchema = memoryMatchSchema
+  .pick({
+    memory_id: true,
+    fix_description: true,
+    error_type: true,
+    score: true,
+    probability: true,
+    speaks_for: true,
+    speaks_against: true,
+    proved: true,
+  })
+  .extend({
+    /** That it has to do with the failure at all, 0 to 1. */
+    kinship: z.number().min(0).max(1),
+    why: z.discriminatedUnion('reason', [
+      z.strictObject({ reason: z.literal('unlikely'), threshold: z.number() }),
+      /** It is an answer, and there are `top_k` better ones. */
+      z.strictObject({ reason: z.literal('beyond_top_k') }),
+    ]),
+  })
+export type NoMatch = z.infer<typeof noMatchSchema>
 
 export const searchResultSchema = z.strictObject({
   matches: z.array(memoryMatchSchema),
@@ -37,6 +62,8 @@ export const searchResultSchema = z.strictObject({
   searched: z.number().int(),
   /** Why nothing may be answered to whoever asked; null when the search was made. */
   withheld: z.string().nullable().default(null),
+  /** With `explain`: the nearest that are no answer, best first. */
+  no_matches: z.array(noMatchSchema).optional(),
 })
 export type SearchResult = z.infer<typeof searchResultSchema>
 
@@ -88,12 +115,27 @@ export const getResultSchema = z.strictObject({
   /** Null for a proved record, and when there is none. */
   unproved: proofProblemSchema.nullable(),
   expired: z.boolean(),
+  /** Ids of the records that name it as their successor, whether it is there itself or not. */
+  stands_for: z.array(z.string()).default([]),
 })
+
+/** Whether searches answer with a record, and if not, why; the first of these that holds. */
+export const memoryStateSchema = z.enum(['revoked', 'superseded', 'expired', 'live'])
+export type MemoryState = z.infer<typeof memoryStateSchema>
+
+/** What fields a record must have; what is not given is not asked for. */
+const filterShape = {
+  /** Compared as searches compare it. */
+  error_type: z.string().max(200).optional(),
+  repository_id: z.string().max(200).optional(),
+}
 
 export const listPayloadSchema = z.strictObject({
   limit: z.number().int().min(1).max(500),
   offset: z.number().int().nonnegative(),
   session_id: z.string().nullable(),
+  ...filterShape,
+  state: memoryStateSchema.optional(),
 })
 export const listResultSchema = z.strictObject({
   records: z.array(
@@ -108,11 +150,19 @@ export const listResultSchema = z.strictObject({
         session_id: true,
         revoked_at: true,
         superseded_by: true,
+        confirmed: true,
+        unconfirmed: true,
       })
-      .extend({ proved: z.boolean(), expired: z.boolean() }),
+      .extend({
+        proved: z.boolean(),
+        expired: z.boolean(),
+        repository_id: z.string().nullable().default(null),
+        shown: z.number().int().nonnegative().default(0),
+      }),
   ),
   total: z.number().int(),
 })
+export type ListedMemory = z.infer<typeof listResultSchema>['records'][number]
 
 export const deletePayloadSchema = z.strictObject({ memory_id: z.string() })
 export const deleteResultSchema = z.strictObject({
@@ -126,6 +176,9 @@ export const verifyPayloadSchema = z.strictObject({
   after: z.string().max(200).nullable(),
   /** How many unproved records to name; all are counted. */
   named: z.number().int().min(0).max(1000),
+  /** Only records with these fields are counted and named. */
+  session_id: z.string().max(200).optional(),
+  ...filterShape,
 })
 export const verifyResultSchema = z.strictObject({
   proved: z.number().int(),

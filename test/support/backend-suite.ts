@@ -10,6 +10,7 @@ import type {
   MemoryBackend,
   RecordVectors,
 } from '../../services/memory-store/backend.ts'
+import type { ListFilter } from '../../services/memory-store/list-filter.ts'
 import type { MemoryRecord } from '../../shared/contracts/record.ts'
 import { loadSigningKey } from '../../shared/keys/signing-key.ts'
 import { sampleReceipt, sampleRecord, seededVector } from './memory.ts'
@@ -364,6 +365,45 @@ export function describeBackend(openStore: () => Promise<TestStore>, traits: Tra
       expect(await sessions({ ...all, limit: 1, offset: 1 })).toEqual(['run-0'])
       const one = await backend.list({ limit: 10, offset: 0, session_id: 'run-1' })
       expect([one.records.length, one.total]).toEqual([1, 1])
+    })
+
+    it('lists by error type, repository and state, with the number of those', async () => {
+      const sent = (name: string, changes: Partial<MemoryRecord> = {}) =>
+        sampleRecord({ session_id: name, ...changes })
+      const newest = sent('newest', {
+        error_type: 'TypeError: x',
+        timestamp: '2026-11-09T00:00:00Z',
+      })
+      const records = [
+        newest,
+        sent('old', { error_type: 'typeerror', timestamp: '2026-10-01T00:00:00Z' }),
+        sent('elsewhere', { repository_id: 'repository-2' }),
+        sent('revoked', { revoked_at: '2026-11-02T00:00:00Z' }),
+        sent('superseded', { superseded_by: newest.memory_id }),
+        sent('both', { revoked_at: '2026-11-02T00:00:00Z', superseded_by: newest.memory_id }),
+      ]
+      for (const record of records) await backend.upsert(record, vectors)
+      const sessions = async (filter: ListFilter, limit = 10) => {
+        const page = { ...all, limit, ...filter, session_id: filter.session_id ?? null }
+        const { records: found, total } = await backend.list(page)
+        return [total, ...found.map(({ session_id }) => session_id).sort()]
+      }
+      const notBefore = '2026-10-15T00:00:00Z'
+      expect(await sessions({ error_type: ' TYPEERROR' })).toEqual([2, 'newest', 'old'])
+      expect(await sessions({ error_type: 'TypeError' }, 1)).toEqual([2, 'newest'])
+      expect(await sessions({ repository_id: 'repository-2' })).toEqual([1, 'elsewhere'])
+      expect(await sessions({ state: 'revoked' })).toEqual([2, 'both', 'revoked'])
+      expect(await sessions({ state: 'superseded' })).toEqual([1, 'superseded'])
+      expect(await sessions({ state: 'live' })).toEqual([3, 'elsewhere', 'newest', 'old'])
+      expect(await sessions({ state: 'live', notBefore })).toEqual([2, 'elsewhere', 'newest'])
+      expect(await sessions({ state: 'expired', notBefore })).toEqual([1, 'old'])
+      expect(await sessions({ state: 'expired' })).toEqual([0])
+      expect(await sessions({ state: 'live', error_type: 'TypeError', session_id: 'old' })).toEqual(
+        [1, 'old'],
+      )
+      expect(await sessions({ state: 'revoked', session_id: 'old' })).toEqual([0])
+      await backend.setRevoked({ memory_id: newest.memory_id }, '2026-11-10T00:00:00Z')
+      expect(await sessions({ state: 'revoked' }, 1)).toEqual([3, 'newest'])
     })
 
     it('scans every record once, in pages, whatever is deleted and updated meanwhile', async () => {

@@ -52,7 +52,7 @@ describe('a file that cannot be used is refused and left as it was', () => {
     const db = openDatabase(file, 8)
     db.exec('PRAGMA user_version = 99')
     db.close()
-    expectRefusal(/has schema version 99 and this program knows up to 6: update the program/)
+    expectRefusal(/has schema version 99 and this program knows up to 7: update the program/)
   })
 
   it('a SQLite database of another program', () => {

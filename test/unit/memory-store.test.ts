@@ -9,6 +9,7 @@ import type { MemoryPolicy } from '../../services/memory-store/lifecycle/policy.
 import { searchMemory } from '../../services/memory-store/search-memory.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { storeMemory } from '../../services/memory-store/store-memory.ts'
+import type { Payload } from '../../shared/contracts/catalog.ts'
 import { memoryIdOf } from '../../shared/contracts/ids.ts'
 import { type StorePayload, storePayloadSchema } from '../../shared/contracts/memory.ts'
 import { DIMENSIONS, encodeVector } from '../../shared/contracts/vector.ts'
@@ -56,10 +57,7 @@ function embedded(...vectors: Float32Array[]): Context {
 
 const store = (payload: StorePayload, job = embedded(at(1), at(0))) =>
   storeMemory(payload, job, deps)
-const search = (
-  changes: { query?: string; error_type?: string | null; top_k?: number } = {},
-  vector = at(1),
-) => {
+const search = (changes: Partial<Payload<'memory', 'search'>> = {}, vector = at(1)) => {
   const question = { query: sampleEvidence.symptom, error_type: null, top_k: 10, ...changes }
   return searchMemory(question, embedded(vector), deps)
 }
@@ -360,6 +358,36 @@ describe('search', () => {
       searched: 1,
       withheld: null,
     })
+  })
+
+  it('says to a person why the nearest are no answer, and counts nothing as shown', async () => {
+    await store(samplePayload(key, 'run-1'))
+    const unlike = samplePayload(key, 'run-2', { error_type: 'KeyError', fix_description: other })
+    const symptom = 'the queue of parcels is empty'
+    const evidence = { ...sampleEvidence, symptom, symptom_raw: symptom, diff: '' }
+    await store({ ...unlike, evidence }, embedded(at(0, 2), at(0, 3)))
+    const asked = { error_type: null, explain: true }
+    const { matches, no_matches = [] } = await search(asked)
+    const [answer, ...others] = matches
+    expect([answer?.session_id, others]).toEqual(['run-1', []])
+    expect(no_matches).toMatchObject([
+      { error_type: 'KeyError', why: { reason: 'unlikely', threshold: expect.any(Number) } },
+    ])
+    const { kinship, why } = no_matches[0] ?? {}
+    expect(kinship).toBeLessThan(why?.reason === 'unlikely' ? why.threshold : 0)
+    expect(no_matches[0]?.speaks_against.join()).toContain('not in the record: ')
+    const again = await search({ error_type: null })
+    expect(again.no_matches).toBeUndefined()
+    const { records } = await backend.list({ limit: 9, offset: 0, session_id: 'run-1' })
+    expect(records.map(({ shown }) => shown)).toEqual([1])
+  })
+
+  it('names to a person what more there is than was asked for', async () => {
+    await store(samplePayload(key, 'run-1', { error_type: 'TypeError' }))
+    await store(samplePayload(key, 'run-2', { error_type: 'KeyError' }))
+    const { matches, no_matches } = await search({ error_type: null, top_k: 1, explain: true })
+    expect(matches).toHaveLength(1)
+    expect(no_matches).toMatchObject([{ why: { reason: 'beyond_top_k' } }])
   })
 
   it('looks among records of the error type alone, whatever its case and message', async () => {

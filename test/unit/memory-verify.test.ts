@@ -10,6 +10,7 @@ import type { MemoryPolicy } from '../../services/memory-store/lifecycle/policy.
 import { listMemory } from '../../services/memory-store/list-memory.ts'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { verifyMemory } from '../../services/memory-store/verify-memory.ts'
+import type { Payload } from '../../shared/contracts/catalog.ts'
 import type { UnprovedReason } from '../../shared/contracts/memory.ts'
 import type { ReceiptBody } from '../../shared/contracts/receipt.ts'
 import type { MemoryRecord } from '../../shared/contracts/record.ts'
@@ -44,8 +45,7 @@ const plant = (changes: Partial<MemoryRecord>) =>
 const receiptOf = (run_id: string, changes: Partial<ReceiptBody> = {}) =>
   sampleReceipt(key, { run_id, ...changes })
 const plantProved = (session_id: string) => plant({ session_id, receipt: receiptOf(session_id) })
-const verify = (payload: { after: string | null; named: number }) =>
-  verifyMemory(payload, { signal }, deps)
+const verify = (payload: Payload<'memory', 'verify'>) => verifyMemory(payload, { signal }, deps)
 
 describe('a record that nothing proves any more', () => {
   it('is labelled where records are listed and shown, with the reason where it is shown', async () => {
@@ -56,6 +56,10 @@ describe('a record that nothing proves any more', () => {
     const shown = () => getMemory({ memory_id: record?.memory_id ?? '' }, deps)
     expect(record).toMatchObject({ session_id: 'run-1', proved: true })
     expect(await shown()).toMatchObject({ record: { session_id: 'run-1' }, unproved: null })
+    const older = await plant({ session_id: 'run-0', superseded_by: record?.memory_id ?? null })
+    expect(older).toEqual({ status: 'stored' })
+    expect((await shown()).stands_for).toHaveLength(1)
+    await backend.delete((await shown()).stands_for[0] ?? '')
     removeTrustedKey(home, key.keyId)
     expect(await listed()).toEqual([{ ...record, proved: false }])
     expect((await shown()).unproved).toMatchObject({ reason: 'untrusted_key' })
@@ -97,6 +101,20 @@ describe('verify', () => {
     const sessions = wrong.map(([reason]) => [reason, `run-${reason}`])
     expect(named.map(({ reason, session_id }) => [reason, session_id])).toEqual(sessions)
     expect(named[0]?.message).toBe('there is no receipt')
+  })
+
+  it('looks at one session, error type or repository alone when that is asked for', async () => {
+    await plantProved('run-1')
+    await plant({ session_id: 'run-1', receipt: null, error_type: 'TypeError: x' })
+    await plant({ session_id: 'run-2', receipt: null, repository_id: 'elsewhere' })
+    const sums = async (fields: Partial<Payload<'memory', 'verify'>>) => {
+      const { proved, named } = await verify({ after: null, named: 9, ...fields })
+      return [proved, ...named.map(({ session_id }) => session_id)]
+    }
+    expect(await sums({ session_id: 'run-1' })).toEqual([1, 'run-1'])
+    expect(await sums({ error_type: 'typeerror' })).toEqual([0, 'run-1'])
+    expect(await sums({ repository_id: 'elsewhere' })).toEqual([0, 'run-2'])
+    expect(await sums({ session_id: 'run-1', repository_id: 'elsewhere' })).toEqual([0])
   })
 
   it('counts a record that cannot be read, which all else passes over, and goes on behind it', async () => {

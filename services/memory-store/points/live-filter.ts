@@ -5,7 +5,7 @@ import { NONE } from './record-payload.ts'
 
 export type Condition =
   | { key: string; match: { value: string } }
-  | { key: string; range: { gte: number } }
+  | { key: string; range: { gte: number } | { lt: number } }
   | { has_id: string[] }
 
 export type PointFilter = { must: Condition[]; must_not?: Condition[] }

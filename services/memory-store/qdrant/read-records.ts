@@ -1,5 +1,6 @@
 import type { MemoryRecord } from '../../../shared/contracts/record.ts'
 import type { ListPage, ScanPage } from '../backend.ts'
+import { listConditions } from '../points/list-conditions.ts'
 import { has } from '../points/live-filter.ts'
 import { isPointId } from '../points/point-id.ts'
 import { readRecord } from '../points/record-payload.ts'
@@ -39,15 +40,15 @@ export async function supersededBy(
 /** Orders ids alone, so that a late page reads no records of earlier ones. */
 export async function listRecords(
   { ask, collection }: Qdrant,
-  { limit, offset, session_id }: ListPage,
+  { limit, offset, ...filter }: ListPage,
 ): Promise<{ records: MemoryRecord[]; total: number }> {
-  const filter = {
-    must: [records, ...(session_id === null ? [] : [has('session_id', session_id)])],
-  }
-  const { count } = await ask((client) => client.count(collection, { filter, exact: true }))
+  const conditions = listConditions(filter)
+  const must = [records, ...conditions.must]
+  const asked = { filter: { ...conditions, must } }
+  const { count } = await ask((client) => client.count(collection, { ...asked, exact: true }))
   const { points: ordered } = await ask((client) =>
     client.scroll(collection, {
-      filter,
+      ...asked,
       limit: offset + limit,
       order_by: { key: 'confirmed_ms', direction: 'desc' },
       with_payload: false,

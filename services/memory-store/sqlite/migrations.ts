@@ -9,6 +9,7 @@ export const migrations: readonly ((dimensions: number) => string)[] = [
   rememberWhatWasCounted,
   logVectorChanges,
   keepVectorsInRows,
+  orderErrorTypes,
 ]
 
 /**
@@ -161,5 +162,14 @@ function keepVectorsInRows(): string {
       FROM live_vectors;
     DROP TABLE live_vectors;
     ALTER TABLE vector_rows RENAME TO live_vectors;
+  `
+}
+
+/** For lists of one error type, newest first, and of what is revoked. */
+function orderErrorTypes(): string {
+  return `
+    CREATE INDEX memories_by_error ON memories (error_key, confirmed_ms DESC, id DESC);
+    CREATE INDEX memories_revoked ON memories (confirmed_ms DESC, id DESC)
+      WHERE revoked_at IS NOT NULL;
   `
 }

@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { type MemoryRecord, memoryRecordSchema } from '../../../shared/contracts/record.ts'
-import type { ListPage, RecordVectors, ScanPage } from '../backend.ts'
+import type { RecordVectors, ScanPage } from '../backend.ts'
 import type { Statements } from './statements.ts'
 import { vectorOf } from './vector-bytes.ts'
 
@@ -21,18 +21,6 @@ function parsedJson(text: SQLOutputValue | undefined): object | null {
   } catch {
     return null
   }
-}
-
-export function listRecords(
-  statements: Statements,
-  { limit, offset, session_id }: ListPage,
-): { records: MemoryRecord[]; total: number } {
-  const all = session_id === null
-  const rows = all
-    ? statements.list.all(limit, offset)
-    : statements.listOfSession.all(session_id, limit, offset)
-  const count = all ? statements.countAll.get() : statements.countOfSession.get(session_id)
-  return { records: rows.flatMap((row) => readRecord(row) ?? []), total: Number(count?.n) }
 }
 
 /** In the order of insertion: what is stored meanwhile comes last. */

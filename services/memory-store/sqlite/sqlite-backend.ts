@@ -2,8 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { MemoryBackend } from '../backend.ts'
 import { requireUnitVector } from '../unit-vector.ts'
 import { createFinder } from './find-candidates.ts'
+import { listRecords } from './list-records.ts'
 import { openDatabase, openReader } from './open-database.ts'
-import { listRecords, readRecord, scanRecords } from './read-records.ts'
+import { readRecord, scanRecords } from './read-records.ts'
 import { followChanges } from './scan/follow-changes.ts'
 import { prepareStatements } from './statements.ts'
 import { countRecords, deleteRecord, setRevoked, supersede, upsertRecord } from './write-records.ts'
@@ -53,7 +54,7 @@ export function openSqliteBackend(options: { file: string; dimensions: number })
       return readRecord(statements.getByMemoryId.get(memoryId))
     },
     async list(page) {
-      return listRecords(statements, page)
+      return listRecords(db, page)
     },
     async scan(after, limit, { vectors } = { vectors: false }) {
       return scanRecords(statements, after, limit, vectors)

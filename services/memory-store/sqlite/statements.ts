@@ -64,16 +64,10 @@ export function prepareStatements(db: DatabaseSync) {
 
     getById: db.prepare(`${SELECT_RECORD} WHERE id = ?`),
     getByMemoryId: db.prepare(`${SELECT_RECORD} WHERE memory_id = ?`),
-    list: db.prepare(`${SELECT_RECORD} ORDER BY confirmed_ms DESC, id DESC LIMIT ? OFFSET ?`),
-    listOfSession: db.prepare(`
-      ${SELECT_RECORD} WHERE session_id = ?
-      ORDER BY confirmed_ms DESC, id DESC LIMIT ? OFFSET ?`),
     scan: db.prepare(`
       SELECT id, memory_id, session_id, record, superseded_by, revoked_at,
         shown, confirmed, unconfirmed
       FROM memories LEFT JOIN counters USING (id) WHERE id > ? ORDER BY id LIMIT ?`),
-    countAll: db.prepare('SELECT count(*) AS n FROM memories'),
-    countOfSession: db.prepare('SELECT count(*) AS n FROM memories WHERE session_id = ?'),
     countOfRepository: db.prepare('SELECT count(*) AS n FROM memories WHERE repository_id = ?'),
 
     deleteRecord: db.prepare('DELETE FROM memories WHERE id = ?'),

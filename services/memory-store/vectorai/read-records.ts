@@ -1,5 +1,6 @@
 import type { MemoryRecord } from '../../../shared/contracts/record.ts'
 import type { ListPage, ScanPage } from '../backend.ts'
+import { fitsList } from '../list-filter.ts'
 import { has } from '../points/live-filter.ts'
 import { readRecord } from '../points/record-payload.ts'
 import type { Collection } from './collection.ts'
@@ -23,14 +24,16 @@ export async function supersededBy(collection: Collection, memoryId: string): Pr
 /** Reads all records to order them, as the server does not: they are 2,500 in the free edition. */
 export async function listRecords(
   collection: Collection,
-  { limit, offset, session_id }: ListPage,
+  { limit, offset, ...filter }: ListPage,
 ): Promise<{ records: MemoryRecord[]; total: number }> {
+  const { session_id, ...others } = filter
   const must = session_id === null ? [] : [has('session_id', session_id)]
   const points = await collection.all({ must, must_not: notMain })
   const records = points
     .flatMap(({ payload }) => readRecord(payload) ?? [])
+    .filter((record) => fitsList(record, others))
     .sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
-  return { records: records.slice(offset, offset + limit), total: points.length }
+  return { records: records.slice(offset, offset + limit), total: records.length }
 }
 
 /** In the order of their ids: what is stored meanwhile may come before or after the page. */
