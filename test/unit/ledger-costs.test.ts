@@ -1,8 +1,8 @@
 import pc from 'picocolors'
 import { describe, expect, it } from 'vitest'
 import { printCosts } from '../../services/cli/format/format-costs.ts'
-import type { Costs, ScopeCosts } from '../../services/cli/read-costs.ts'
 import { attemptsOf, lastDays } from '../../shared/contracts/ledger.ts'
+import type { Costs, ScopeCosts } from '../../shared/read-costs.ts'
 
 const booked = { held_microusd: 1, sent_microusd: 20, settled_microusd: 300 }
 const budget = { ...booked, limit_microusd: null, left_microusd: null }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
+import { readCosts } from '../../../shared/read-costs.ts'
 import type { CliContext } from '../context.ts'
 import { printCosts } from '../format/format-costs.ts'
 import { createTerminal } from '../format/terminal.ts'
-import { readCosts } from '../read-costs.ts'
 import { runId, wholeNumber } from '../run-options.ts'
 import { withServices } from '../with-services.ts'
 

@@ -1,4 +1,4 @@
-import type { Budget, Costs, ScopeCosts } from '../read-costs.ts'
+import type { Budget, Costs, ScopeCosts } from '../../../shared/read-costs.ts'
 import { oneLine, type Terminal, table } from './terminal.ts'
 
 /** More runs than this are left to `--json`. */

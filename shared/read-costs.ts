@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { Config } from '../../shared/config.ts'
+import type { Config } from './config.ts'
 import {
   type Amounts,
   type LedgerScope,
@@ -9,7 +9,7 @@ import {
   readDayAmounts,
   readProjectAmounts,
   readRunCosts,
-} from '../../shared/contracts/ledger.ts'
+} from './contracts/ledger.ts'
 
 /** Integer micro-dollars, as the ledger has them. */
 type Booked = { held_microusd: number; sent_microusd: number; settled_microusd: number }
