@@ -90,6 +90,12 @@ const settingsSchema = z.object({
   EMBEDDING_MODEL_PATH: z.string().min(1).optional(),
   OFFLINE_MODEL_URL: z.url({ protocol: /^http$/ }).optional(),
   OFFLINE_MODEL_PORT: whole(0, 65_535, 0),
+
+  ASTRA_DASHBOARD_HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address')
+    .default('127.0.0.1'),
+  ASTRA_DASHBOARD_PORT: whole(0, 65_535, 8377),
 })
 
 /** What one setting asks of another. */

@@ -1,0 +1,58 @@
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { HTTPException } from 'hono/http-exception'
+import { requestId } from 'hono/request-id'
+import type { Deps } from './deps.ts'
+import { errorPage, notFoundPage } from './errors.ts'
+import { fleetPage } from './pages/fleet.ts'
+import { loginPage, postLogin, postLogout } from './pages/login.ts'
+import { requireCsrfToken } from './security/csrf.ts'
+import { notStored, pageHeaders } from './security/headers.ts'
+import { createLogin, type Login } from './security/login-required.ts'
+import { requireOwnHost, requireOwnOrigin } from './security/origin.ts'
+import { staticFile } from './static-files.ts'
+
+const MAX_FORM_BYTES = 64 * 1024
+
+/** All routes in order: security first, so that no page can forget it. */
+export function createApp(deps: Deps): Hono {
+  const app = new Hono()
+  const login = createLogin(deps.token, deps.now)
+  app.onError(errorPage(deps.log))
+  app.notFound(notFoundPage)
+  addSecurity(app, deps, login)
+
+  app.get('/static/:name', staticFile)
+  app.get('/login', loginPage(login))
+  app.post('/login', postLogin(login))
+  app.use(requireCsrfToken)
+  app.post('/logout', postLogout(login))
+
+  app.get('/', (c) => c.redirect('/runs', 303))
+  app.get('/fleet', fleetPage(deps))
+  return app
+}
+
+function addSecurity(app: Hono, deps: Deps, login: Login): void {
+  // An id that a client sends would let it write into our log and onto our page.
+  app.use(requestId({ headerName: '' }))
+  app.use(notStored)
+  app.use(pageHeaders)
+  app.use(requireOwnHost(deps.config.ASTRA_DASHBOARD_HOST))
+  app.use(async (c, next) => {
+    if (!['GET', 'HEAD', 'POST'].includes(c.req.method)) {
+      throw new HTTPException(405, { message: 'pages are read with GET, and few take a POST' })
+    }
+    await next()
+  })
+  app.use(requireOwnOrigin)
+  app.use(
+    bodyLimit({
+      maxSize: MAX_FORM_BYTES,
+      onError() {
+        throw new HTTPException(413, { message: 'the form is larger than any of ours' })
+      },
+    }),
+  )
+  app.use(login.required)
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import type { Config } from '../../shared/config.ts'
+import { NO_AUTH_FLAG } from '../../shared/contracts/dashboard.ts'
+import { ConfigError } from '../../shared/errors.ts'
+import { connectOrFail } from '../../shared/queue/connection.ts'
+import { createProducer } from '../../shared/queue/producer.ts'
+import { secretsOf } from '../../shared/scrub/known-secrets.ts'
+import { createScrubber } from '../../shared/scrub/scrubber.ts'
+import { runService } from '../../shared/service.ts'
+import { createApp } from './app.ts'
+import { isLoopback } from './security/origin.ts'
+import { readToken } from './security/token-file.ts'
+
+/** Pages are quick; what is open longer is a stream, which its reader takes up again. */
+const LAST_PAGES_MS = 500
+
+await runService('dashboard', async ({ config, log }) => {
+  const token = await tokenOf(config, process.argv)
+  const redis = connectOrFail(config.redis)
+  redis.on('error', (error) => log.debug({ err: error }, 'no connection to Redis'))
+  const producer = createProducer(redis)
+  const scrub = createScrubber([...secretsOf(config), ...(token === null ? [] : [token])])
+  const app = createApp({ redis, producer, config, log, scrub, token, now: () => new Date() })
+
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server
+  server.listen(config.ASTRA_DASHBOARD_PORT, config.ASTRA_DASHBOARD_HOST)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  return {
+    announce: { dashboard_url: addressOf(config.ASTRA_DASHBOARD_HOST, port) },
+    async close(deadlineMs) {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeIdleConnections()
+      const last = Math.min(deadlineMs, LAST_PAGES_MS)
+      const timer = setTimeout(() => server.closeAllConnections(), last)
+      await closed
+      clearTimeout(timer)
+      await producer.close()
+      redis.disconnect()
+    },
+  }
+})
+
+/** Null: no login. Throws ConfigError where that would open the dashboard to other machines. */
+async function tokenOf({ home, ASTRA_DASHBOARD_HOST: host }: Config, args: readonly string[]) {
+  if (!args.includes(NO_AUTH_FLAG)) return readToken(home)
+  if (isLoopback(host)) return null
+  throw new ConfigError(
+    `${NO_AUTH_FLAG} is for loopback addresses, and ASTRA_DASHBOARD_HOST is ${host}`,
+    {
+      hint: `leave ${NO_AUTH_FLAG} away, or ASTRA_DASHBOARD_HOST unset`,
+    },
+  )
+}
+
+/** An address for people: that of this machine where the server listens at all of them. */
+function addressOf(host: string, port: number): string {
+  const named = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${named.includes(':') ? `[${named}]` : named}:${port}`
+}
