@@ -6,14 +6,12 @@ import { catalog, type QueueName } from './contracts/catalog.ts'
 import { errorText } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { productVersion } from './product-version.ts'
-import { connectOrFail, KEY_PREFIX, type RedisAddress } from './queue/connection.ts'
+import { KEY_PREFIX } from './queue/connection.ts'
 import { workInHand } from './queue/work-in-hand.ts'
 
 const BEAT_EVERY_MS = 5_000
 /** A process that has not said anything for so long counts as gone: two beats may be lost. */
 const GONE_AFTER_MS = 16_000
-/** How long one beat may wait for Redis, and how long a clean end may take to say so. */
-const BEAT_WAIT_MS = 2_000
 
 const queueNames = Object.keys(catalog) as [QueueName, ...QueueName[]]
 
@@ -36,15 +34,14 @@ const idsKey = `${KEY_PREFIX}:heartbeats`
 const beatKey = (id: string) => `${KEY_PREFIX}:heartbeat:${id}`
 
 /**
- * Says every 5 s that this process is there, on a connection of its own: nothing of this can hold a
- * job up, and a Redis that is away only makes the process look gone. `stop` takes it off the list.
+ * Says every 5 s that this process is there; while Redis is away it only looks gone. `stop` takes it
+ * off the list.
  */
 export function startHeartbeat(
   service: string,
-  { address, log }: { address: RedisAddress; log: Logger },
+  redis: Redis,
+  log: Logger,
 ): { stop(): Promise<void> } {
-  const redis = connectOrFail(address, { waitMs: BEAT_WAIT_MS })
-  redis.on('error', (error) => log.debug({ err: error }, 'no connection for the heartbeat'))
   const id = randomUUID()
   const own = { service, host: hostname(), pid: process.pid, version: productVersion() }
   const started_at = new Date(Date.now() - process.uptime() * 1000).toISOString()
@@ -75,8 +72,6 @@ export function startHeartbeat(
         await redis.multi().del(beatKey(id)).srem(idsKey, id).exec()
       } catch (error) {
         log.debug({ error: errorText(error) }, 'heartbeat not removed; it expires')
-      } finally {
-        redis.disconnect()
       }
     },
   }

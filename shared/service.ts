@@ -1,8 +1,8 @@
 import { type Config, readConfig, withDotEnv } from './config.ts'
 import { armCrashPoints } from './crash-point.ts'
 import { errorText } from './errors.ts'
-import { startHeartbeat } from './heartbeat.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { startReporting } from './reporting.ts'
 
 /** How long a service may use to end its running jobs before they are aborted and handed back. */
 const DRAIN_MS = 5_000
@@ -40,7 +40,7 @@ export async function runService(
 
   let stopping = false
   let service: RunningService | undefined
-  let heartbeat: { stop(): Promise<void> } | undefined
+  let reporting: { stop(): Promise<void> } | undefined
   const stop = (why: string) => {
     if (stopping) {
       // The end of the channel follows a signal in an ordinary stop; only a second signal forces.
@@ -51,7 +51,7 @@ export async function runService(
     log.info({ why }, 'stopping')
     setTimeout(() => process.exit(1), EXIT_MS).unref()
     void Promise.resolve(service?.close(DRAIN_MS))
-      .then(() => heartbeat?.stop())
+      .then(() => reporting?.stop())
       .then(
         () => process.exit(0),
         (error) => {
@@ -72,7 +72,7 @@ export async function runService(
     process.exit(1)
   }
   if (stopping) await service.close(0)
-  else heartbeat = startHeartbeat(name, { address: config.redis, log })
+  else reporting = startReporting(name, config.redis, log)
   process.send?.({ type: 'ready', ...service.announce })
   log.info({ ...service.announce }, 'ready')
 }

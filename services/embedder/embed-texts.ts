@@ -1,6 +1,7 @@
 import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { encodeVector } from '../../shared/contracts/vector.ts'
 import { crashPoint } from '../../shared/crash-point.ts'
+import { observe } from '../../shared/metrics.ts'
 import type { Embed } from './model.ts'
 
 /**
@@ -12,6 +13,7 @@ export async function embedTexts(
   { signal }: { signal: AbortSignal },
   embed: Embed,
 ): Promise<Result<'embeddings', 'embed'>> {
+  observe('astra_embedding_batch_texts', {}, texts.length)
   const vectors: string[] = []
   for (const text of texts) {
     signal.throwIfAborted()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { DIMENSIONS } from '../../shared/contracts/vector.ts'
 import { ConfigError } from '../../shared/errors.ts'
+import { count } from '../../shared/metrics.ts'
 import { createTokenizer, type TokenIds, type Tokenizer } from './tokenize.ts'
 
 /** The model that is part of the project. */
@@ -24,13 +25,17 @@ export type Embed = (text: string) => Promise<Float32Array>
 export async function loadModel(folder: string): Promise<Embed> {
   const tokenize = loadTokenizer(folder)
   const session = await loadSession(folder)
-  const embed = async (text: string) => unitMean(await hiddenStates(session, tokenize(text)))
+  const vectorOf = async (ids: TokenIds) => unitMean(await hiddenStates(session, ids))
   try {
-    await embed('')
+    await vectorOf(tokenize(''))
   } catch (error) {
     throw unusable(folder, files.weights, error)
   }
-  return embed
+  return async (text) => {
+    const ids = tokenize(text)
+    count('astra_embedding_tokens_total', {}, ids.length)
+    return vectorOf(ids)
+  }
 }
 
 export function loadTokenizer(folder: string): Tokenizer {

@@ -41,6 +41,8 @@ export const runViewSchema = z.strictObject({
     unavailable: z.number().int().default(0),
     /** Those that told it that nothing is relevant, or that nothing may be shared. */
     answered_none: z.number().int().default(0),
+    /** Those that told it of records. */
+    matched: z.number().int().default(0),
     returned: z.array(z.strictObject({ memory_id: z.string(), score: z.number() })),
     /** null while nothing was edited. */
     delivered_before_first_edit: z.boolean().nullable(),

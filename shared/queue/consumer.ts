@@ -12,6 +12,7 @@ import {
 import { AstraError, errorText } from '../errors.ts'
 import { KEY_PREFIX } from './connection.ts'
 import { noteTaken } from './fair-share.ts'
+import { failureOf, type JobOutcome, observeTry, observeWait } from './job-metrics.ts'
 import { reportWork } from './work-in-hand.ts'
 
 /** What a child job left for its parent: its result, or why there is none. */
@@ -71,11 +72,14 @@ export function consume<Q extends QueueName>(
     async (job, token) => {
       const lost = new AbortController()
       running.set(String(job.id), lost)
+      const started = performance.now()
+      let outcome: JobOutcome = 'completed'
       try {
         const signal = AbortSignal.any([shutdown.signal, lost.signal])
         await advanceShare(queue, job, options)
         return await handle(queue, handlers, job, options.log, signal)
       } catch (error) {
+        outcome = outcomeOf(error, job, shutdown.signal.aborted)
         if (error instanceof JobPostponed) {
           await job.moveToDelayed(Date.now() + error.delayMs, token)
           throw new DelayedError()
@@ -86,6 +90,7 @@ export function consume<Q extends QueueName>(
         throw new WaitingError()
       } finally {
         running.delete(String(job.id))
+        observeTry(queue, job, outcome, performance.now() - started)
       }
     },
     {
@@ -111,6 +116,12 @@ export function consume<Q extends QueueName>(
       return closing
     },
   }
+}
+
+function outcomeOf(error: unknown, job: Job, isShuttingDown: boolean): JobOutcome {
+  if (error instanceof JobPostponed) return 'postponed'
+  if (isShuttingDown) return 'handed_back'
+  return error instanceof JobCancelled ? 'cancelled' : failureOf(error, job)
 }
 
 /** A turn that was not noted is made good by the next one: it must not cost the job a try. */
@@ -154,12 +165,18 @@ async function handle<Q extends QueueName>(
     )
   }
   const handler = handlers[job.name as JobName<Q>] as Handler<Q, JobName<Q>>
+  let hadChildren = false
+  const children = async () => {
+    const outcomes = await childOutcomes(job)
+    hadChildren ||= outcomes.length > 0
+    return outcomes
+  }
   try {
     const result = await handler(payload.data as Payload<Q, JobName<Q>>, {
       jobId: String(job.id),
       lastAttempt: job.attemptsMade + 1 >= spec.attempts,
       begunBefore: job.attemptsStarted - 1,
-      children: () => childOutcomes(job),
+      children,
       signal,
       log,
     })
@@ -171,6 +188,8 @@ async function handle<Q extends QueueName>(
     else if (error instanceof JobPostponed) log.warn({ ms, error: errorText(error) }, 'postponed')
     else log.error({ ms, err: error }, 'failed')
     throw withHint(error)
+  } finally {
+    observeWait(queue, job, hadChildren)
   }
 }
 

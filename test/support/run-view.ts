@@ -25,6 +25,7 @@ export function sampleView(changes: Partial<RunView> = {}): RunView {
       searches: 1,
       unavailable: 0,
       answered_none: 1,
+      matched: 0,
       returned: [],
       delivered_before_first_edit: true,
     },

@@ -43,14 +43,18 @@ describe('what a view counts', () => {
     run.journal.inbox.set('call:s1', { ok: false, error: 'away' })
     run.respond({ calls: [tests('t1')] })
     const { recall } = viewOf(run.journal, noPatch)
-    expect(recall).toMatchObject({ searches: 2, answered_none: 1, unavailable: 1 })
+    expect(recall).toMatchObject({ searches: 2, answered_none: 1, unavailable: 1, matched: 0 })
   })
 
   it('and views that were written before these were counted are still read', () => {
     const view = viewOf(SimulatedRun.red().journal, noPatch)
     const { tests: _, gate_refusals: __, recall, ...rest } = view
-    const { answered_none: ___, unavailable: ____, ...old } = recall
+    const { answered_none: ___, unavailable: ____, matched: _____, ...old } = recall
     const read = runViewSchema.parse({ ...rest, recall: old })
-    expect(read).toMatchObject({ tests: 0, gate_refusals: 0, recall: { answered_none: 0 } })
+    expect(read).toMatchObject({
+      tests: 0,
+      gate_refusals: 0,
+      recall: { answered_none: 0, matched: 0 },
+    })
   })
 })

@@ -4,6 +4,7 @@ import type { Patch } from '../../../shared/contracts/patch.ts'
 import type { Runner } from '../../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../../shared/contracts/tests.ts'
 import { crashPoint } from '../../../shared/crash-point.ts'
+import { count } from '../../../shared/metrics.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
 import { makeTestFolder, type TestFolder } from '../copy/test-folder.ts'
 import { writeExtraFiles } from '../copy/write-extra-files.ts'
@@ -113,12 +114,15 @@ async function runIn(
   const started = performance.now()
   const result = await config.sandbox.run({ ...prepared, ...limits })
   const ms = Math.round(performance.now() - started)
+  if (result.end !== 'exited') count('astra_sandbox_kills_total', { limit: limitNames[result.end] })
   const report = { ...result, file: await readReport(folder.reportFile), root: layout.workspace }
   const output = shownOutput(readable(command.runner, result), layout.workspace, reportFile)
   crashPoint('tests.finished')
   const verdict = judge({ command, report, end: result.end, ms, output, limit, config })
   return withTypeScriptHint(verdict, command, manifest)
 }
+
+const limitNames = { timed_out: 'time', output_limit: 'output', memory_limit: 'memory' } as const
 
 function readable(runner: Runner, result: CommandResult): string {
   const adapter = runners[runner]
