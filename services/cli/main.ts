@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { addApplyCommand } from './commands/apply.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addCostCommand } from './commands/cost.ts'
+import { addDashboardCommand } from './commands/dashboard.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEnqueueCommand } from './commands/enqueue.ts'
@@ -37,6 +38,7 @@ for (const add of [
   addWatchCommand,
   addCancelCommand,
   addCostCommand,
+  addDashboardCommand,
   addMemoryCommand,
   addKeysCommand,
   addSmokeCommand,

@@ -6,8 +6,9 @@ import type { Deps } from './deps.ts'
 import { errorPage, notFoundPage } from './errors.ts'
 import { fleetPage } from './pages/fleet.ts'
 import { loginPage, postLogin, postLogout } from './pages/login.ts'
+import { QUEUES_PATH, queuesBoard } from './pages/queues.ts'
 import { requireCsrfToken } from './security/csrf.ts'
-import { notStored, pageHeaders } from './security/headers.ts'
+import { boardHeaders, notStored, pageHeaders } from './security/headers.ts'
 import { createLogin, type Login } from './security/login-required.ts'
 import { requireOwnHost, requireOwnOrigin } from './security/origin.ts'
 import { staticFile } from './static-files.ts'
@@ -30,6 +31,7 @@ export function createApp(deps: Deps): Hono {
 
   app.get('/', (c) => c.redirect('/runs', 303))
   app.get('/fleet', fleetPage(deps))
+  app.route(QUEUES_PATH, queuesBoard(deps))
   return app
 }
 
@@ -37,7 +39,7 @@ function addSecurity(app: Hono, deps: Deps, login: Login): void {
   // An id that a client sends would let it write into our log and onto our page.
   app.use(requestId({ headerName: '' }))
   app.use(notStored)
-  app.use(pageHeaders)
+  app.use((c, next) => (isBoard(c.req.path) ? boardHeaders : pageHeaders)(c, next))
   app.use(requireOwnHost(deps.config.ASTRA_DASHBOARD_HOST))
   app.use(async (c, next) => {
     if (!['GET', 'HEAD', 'POST'].includes(c.req.method)) {
@@ -56,3 +58,5 @@ function addSecurity(app: Hono, deps: Deps, login: Login): void {
   )
   app.use(login.required)
 }
+
+const isBoard = (path: string) => path === QUEUES_PATH || path.startsWith(`${QUEUES_PATH}/`)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Config } from '../../shared/config.ts'
 import { NO_AUTH_FLAG } from '../../shared/contracts/dashboard.ts'
-import { ConfigError } from '../../shared/errors.ts'
+import { ConfigError, UnavailableError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
 import { secretsOf } from '../../shared/scrub/known-secrets.ts'
@@ -26,9 +26,7 @@ await runService('dashboard', async ({ config, log }) => {
   const app = createApp({ redis, producer, config, log, scrub, token, now: () => new Date() })
 
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
-  server.listen(config.ASTRA_DASHBOARD_PORT, config.ASTRA_DASHBOARD_HOST)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server, config)
 
   return {
     announce: { dashboard_url: addressOf(config.ASTRA_DASHBOARD_HOST, port) },
@@ -45,6 +43,21 @@ await runService('dashboard', async ({ config, log }) => {
     },
   }
 })
+
+/** The port. Throws UnavailableError that says what to choose instead. */
+async function listen(server: Server, config: Config): Promise<number> {
+  const { ASTRA_DASHBOARD_PORT: port, ASTRA_DASHBOARD_HOST: host } = config
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new UnavailableError(`cannot listen at ${host}, port ${port}`, {
+      hint: 'is a dashboard there already? --port or ASTRA_DASHBOARD_PORT takes another, 0 a free one',
+      cause,
+    })
+  }
+  return (server.address() as AddressInfo).port
+}
 
 /** Null: no login. Throws ConfigError where that would open the dashboard to other machines. */
 async function tokenOf({ home, ASTRA_DASHBOARD_HOST: host }: Config, args: readonly string[]) {

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, compileCache, productRoot } from '../../shared/config.ts'
+import { dashboardReadySchema, NO_AUTH_FLAG } from '../../shared/contracts/dashboard.ts'
+import { UnavailableError } from '../../shared/errors.ts'
+import type { CliContext } from './context.ts'
+
+const START_MS = 30_000
+/** The dashboard ends its open pages within a second. */
+const STOP_MS = 5_000
+
+export type DashboardOptions = { port?: number; auth: boolean }
+
+export type RunningDashboard = {
+  url: string
+  /** The file with the token; null: no login. */
+  tokenFile: string | null
+  /** Rejects when it ends by itself. */
+  died: Promise<never>
+  stop(): Promise<void>
+}
+
+/** Starts the dashboard and waits until it listens. Throws UnavailableError with what it said. */
+export async function startDashboard(
+  config: Config,
+  { env }: Pick<CliContext, 'env'>,
+  { port, auth }: DashboardOptions,
+): Promise<RunningDashboard> {
+  const logs = join(config.home, 'logs')
+  mkdirSync(logs, { recursive: true, mode: 0o700 })
+  const logFile = join(logs, 'dashboard.log')
+  const log = openSync(logFile, 'a', 0o600)
+  const child = spawn(
+    process.execPath,
+    [join(productRoot, 'services/dashboard/main.ts'), ...(auth ? [] : [NO_AUTH_FLAG])],
+    {
+      env: {
+        ...env,
+        ASTRA_HOME: config.home,
+        NODE_COMPILE_CACHE: compileCache(env),
+        // The agent-runner alone is given the key.
+        OPENAI_API_KEY: '',
+        ...(port === undefined ? {} : { ASTRA_DASHBOARD_PORT: String(port) }),
+      },
+      stdio: ['ignore', 'ignore', log, 'ipc'],
+    },
+  )
+  closeSync(log)
+  let stopping = false
+  const died = once(child, 'exit').then(([code, signal]): never => {
+    if (stopping) throw new UnavailableError('the dashboard was stopped')
+    throw new UnavailableError(`the dashboard ended (${code ?? signal}): ${lastWords(logFile)}`, {
+      hint: `see ${logFile}`,
+    })
+  })
+  died.catch(() => {})
+  const stop = async () => {
+    stopping = true
+    await ended(child)
+  }
+  try {
+    const url = await Promise.race([listening(child), died])
+    const tokenFile = auth ? join(config.home, 'dashboard', 'token') : null
+    return { url, tokenFile, died, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  try {
+    const [message] = await once(child, 'message', { signal: AbortSignal.timeout(START_MS) })
+    return dashboardReadySchema.parse(message).dashboard_url
+  } catch (cause) {
+    throw new UnavailableError(`the dashboard did not start within ${START_MS / 1000} s`, { cause })
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  await exit
+  clearTimeout(timer)
+}
+
+/** What a service says when it does not start; the log's other lines are JSON. */
+function lastWords(logFile: string): string {
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n')
+  const said = lines.findLast((line) => line.startsWith('dashboard: '))
+  return said?.slice('dashboard: '.length) ?? 'it did not say why'
+}
