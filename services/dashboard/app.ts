@@ -4,8 +4,15 @@ import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 import type { Deps } from './deps.ts'
 import { errorPage, notFoundPage } from './errors.ts'
+import { healthzPage } from './metrics/healthz-page.ts'
+import { metricsPage } from './metrics/metrics-page.ts'
 import { fleetPage } from './pages/fleet.ts'
 import { loginPage, postLogin, postLogout } from './pages/login.ts'
+import { memoriesPage } from './pages/memories.ts'
+import { memoryPage } from './pages/memory.ts'
+import { memoryRestorePage } from './pages/memory-restore.ts'
+import { memoryRevokePage } from './pages/memory-revoke.ts'
+import { memorySearchPage } from './pages/memory-search.ts'
 import { QUEUES_PATH, queuesBoard } from './pages/queues.ts'
 import { requireCsrfToken } from './security/csrf.ts'
 import { boardHeaders, notStored, pageHeaders } from './security/headers.ts'
@@ -29,8 +36,17 @@ export function createApp(deps: Deps): Hono {
   app.use(requireCsrfToken)
   app.post('/logout', postLogout(login))
 
+  app.get('/healthz', healthzPage(deps))
+  app.get('/metrics', metricsPage(deps))
   app.get('/', (c) => c.redirect('/runs', 303))
+  app.get('/memories', memoriesPage(deps))
+  app.get('/memories/search', memorySearchPage(deps))
+  app.post('/memories/search', memorySearchPage(deps))
+  app.get('/memories/:id', memoryPage(deps))
+  app.post('/memories/:id/revoke', memoryRevokePage(deps))
+  app.post('/memories/:id/restore', memoryRestorePage(deps))
   app.get('/fleet', fleetPage(deps))
+  app.get(`${QUEUES_PATH}/`, (c) => c.redirect(QUEUES_PATH, 301))
   app.route(QUEUES_PATH, queuesBoard(deps))
   return app
 }

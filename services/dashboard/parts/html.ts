@@ -1,0 +1,1 @@
+export type { Html } from '../layout.ts'
