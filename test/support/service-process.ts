@@ -39,8 +39,13 @@ export async function startService(
 }
 
 /** Runs a service that must not start: its exit code and what it said. */
-export async function failToStart(name: string, home: string, env: Record<string, string> = {}) {
-  const child = spawnService(name, home, { stderr: 'pipe', env, through: [] })
+export async function failToStart(
+  name: string,
+  home: string,
+  env: Record<string, string> = {},
+  flags: readonly string[] = [],
+) {
+  const child = spawnService(name, home, { stderr: 'pipe', env, through: [], flags })
   let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
     output += chunk.toString()
@@ -56,10 +61,16 @@ function spawnService(
     stderr: 'inherit' | 'pipe'
     env: Record<string, string>
     through: readonly string[]
+    flags?: readonly string[]
   },
 ): ChildProcess {
   const main = join(productRoot, 'services', name, 'main.ts')
-  const [command = process.execPath, ...args] = [...how.through, process.execPath, main]
+  const [command = process.execPath, ...args] = [
+    ...how.through,
+    process.execPath,
+    main,
+    ...(how.flags ?? []),
+  ]
   return spawn(command, args, {
     env: {
       PATH: process.env.PATH,
