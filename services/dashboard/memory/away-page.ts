@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { page } from '../layout.ts'
+import { printedLine } from '../parts/printed-text.ts'
 
 /** `meanwhile`: what becomes of what was asked for. */
 export function awayPage(c: Context, { why }: { why: string }, meanwhile: string) {
@@ -9,7 +10,7 @@ export function awayPage(c: Context, { why }: { why: string }, meanwhile: string
     section: 'memories',
     status: 503,
     body: html`<h1>Memory unavailable</h1>
-<p class="notice bad" role="alert">${why}</p>
+<p class="notice bad" role="alert">${printedLine(why, 600)}</p>
 <p>${meanwhile}</p>
 <p><a href="/fleet">The fleet</a> shows whether the memory-store and the embedder run;
 <code>astra doctor</code> says what to do. <a href="/memories">All memories</a></p>`,
