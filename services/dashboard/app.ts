@@ -14,6 +14,9 @@ import { memoryRestorePage } from './pages/memory-restore.ts'
 import { memoryRevokePage } from './pages/memory-revoke.ts'
 import { memorySearchPage } from './pages/memory-search.ts'
 import { QUEUES_PATH, queuesBoard } from './pages/queues.ts'
+import { runPage } from './pages/run.ts'
+import { runEventsPage } from './pages/run-events.ts'
+import { runsPage } from './pages/runs.ts'
 import { requireCsrfToken } from './security/csrf.ts'
 import { boardHeaders, notStored, pageHeaders } from './security/headers.ts'
 import { createLogin, type Login } from './security/login-required.ts'
@@ -39,6 +42,9 @@ export function createApp(deps: Deps): Hono {
   app.get('/healthz', healthzPage(deps))
   app.get('/metrics', metricsPage(deps))
   app.get('/', (c) => c.redirect('/runs', 303))
+  app.get('/runs', runsPage(deps))
+  app.get('/runs/:id', runPage(deps))
+  app.get('/runs/:id/events', runEventsPage(deps))
   app.get('/memories', memoriesPage(deps))
   app.get('/memories/search', memorySearchPage(deps))
   app.post('/memories/search', memorySearchPage(deps))
