@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts'
 import { errorPage, notFoundPage } from './errors.ts'
 import { healthzPage } from './metrics/healthz-page.ts'
 import { metricsPage } from './metrics/metrics-page.ts'
+import { costsPage } from './pages/costs.ts'
 import { fleetPage } from './pages/fleet.ts'
 import { loginPage, postLogin, postLogout } from './pages/login.ts'
 import { memoriesPage } from './pages/memories.ts'
@@ -51,6 +52,7 @@ export function createApp(deps: Deps): Hono {
   app.get('/memories/:id', memoryPage(deps))
   app.post('/memories/:id/revoke', memoryRevokePage(deps))
   app.post('/memories/:id/restore', memoryRestorePage(deps))
+  app.get('/costs', costsPage(deps))
   app.get('/fleet', fleetPage(deps))
   app.get(`${QUEUES_PATH}/`, (c) => c.redirect(QUEUES_PATH, 301))
   app.route(QUEUES_PATH, queuesBoard(deps))

@@ -6,7 +6,7 @@ import { count, usd } from '../parts/money.ts'
 import { printedLine } from '../parts/printed-text.ts'
 import { timeOfDay } from '../parts/when.ts'
 import type { PlacedEvent } from './read-events.ts'
-import { searchRow, storeRow, testsRow } from './result-row.ts'
+import { type CallFate, searchRow, storeRow, testsRow } from './result-row.ts'
 import { named, statusBadge } from './status-badge.ts'
 import type { KnownCall } from './timeline.ts'
 
@@ -100,16 +100,16 @@ function callRow(
       : badge(gate ? `gate: ${named(refusal.code)}` : named(printedLine(refusal.code, 60)), 'bad')
   } ${waits ? badge('job', 'quiet') : ''}</p>
 ${refusal === null ? '' : html`<p class="said">${printedLine(refusal.message, MAX_LINE)}</p>`}
-<p class="muted">${fateOf(call_id, calls) ?? `asked in request ${request}`} ${callIdText(call_id)}</p>`
+<p class="muted">${fateOf(call_id, calls)?.fate ?? `asked in request ${request}`} ${callIdText(call_id)}</p>`
 }
 
 /** When a call was asked for and when its output reached the model. */
-function fateOf(callId: string | null, calls: Calls): string | null {
+function fateOf(callId: string | null, calls: Calls): CallFate | null {
   const call = calls.get(callId ?? '')
   if (!call) return null
   const delivered =
     call.delivered === null ? 'not delivered yet' : `delivered in request ${call.delivered}`
-  return `${printedLine(call.tool, 60)}: asked in request ${call.asked}, ${delivered}`
+  return { tool: call.tool, fate: `asked in request ${call.asked}, ${delivered}` }
 }
 
 function callIdText(callId: string): Html {

@@ -14,8 +14,10 @@ const VERDICTS: Record<'red' | 'green' | 'unusable', Tone> = {
   unusable: 'warn',
 }
 
-/** `fate`: when the call was asked for and delivered; null for the runner's own work. */
-export function testsRow(details: DetailsOf<'tests'>, fate: string | null): Html {
+/** The call that a result is for, when it was asked for and when delivered; null: the runner's own. */
+export type CallFate = { tool: string; fate: string }
+
+export function testsRow(details: DetailsOf<'tests'>, fate: CallFate | null): Html {
   const { purpose, verdict, command, passed, failed, failing, message, proof } = details
   return html`<p>${PURPOSES[purpose]} ${verdict === null ? '' : badge(verdict, VERDICTS[verdict])} ${proofBadge(details)}
 ${verdict === null ? '' : html`<span class="muted">${count(passed)} passed, ${count(failed)} failed</span>`} <code>${printedLine(command, 120)}</code></p>
@@ -38,7 +40,7 @@ const ANSWERS: Record<DetailsOf<'search'>['answer'], [string, Tone]> = {
   unavailable: ['unavailable', 'bad'],
 }
 
-export function searchRow(details: DetailsOf<'search'>, fate: string | null): Html {
+export function searchRow(details: DetailsOf<'search'>, fate: CallFate | null): Html {
   const { answer, message, searched, matches, call_id } = details
   const [text, tone] = ANSWERS[answer]
   const who = call_id === null ? 'memory search of the runner:' : 'memory answers:'
@@ -55,7 +57,7 @@ ${proved ? badge('proved', 'good') : badge('unproved', 'warn')} ${stale ? badge(
 <span class="said">${printedLine(fix, 200)}</span></li>`
 }
 
-export function storeRow(details: DetailsOf<'store'>, fate: string | null): Html {
+export function storeRow(details: DetailsOf<'store'>, fate: CallFate | null): Html {
   const { memory_id, waiting, refusal } = details
   if (memory_id === null) {
     return html`<p>store ${badge('refused', 'bad')} ${printedLine(refusal ?? '', MAX_LINE)}</p>${fateLine(fate)}`
@@ -63,6 +65,8 @@ export function storeRow(details: DetailsOf<'store'>, fate: string | null): Html
   return html`<p>${waiting ? badge('accepted, waits for the memory', 'warn') : badge('stored', 'good')} <a href="/memories/${encodeURIComponent(memory_id)}"><code>${memory_id}</code></a></p>${fateLine(fate)}`
 }
 
-function fateLine(fate: string | null): Html | '' {
-  return fate === null ? '' : html`<p class="muted">${fate}</p>`
+function fateLine(fate: CallFate | null): Html | '' {
+  return fate === null
+    ? ''
+    : html`<p class="muted">for <code>${printedLine(fate.tool, 60)}</code>: ${fate.fate}</p>`
 }

@@ -7,6 +7,7 @@ import { diffView } from '../parts/diff.ts'
 import { count } from '../parts/money.ts'
 import { printedLine } from '../parts/printed-text.ts'
 import { quoted } from '../parts/quoted.ts'
+import { scrollBox } from '../parts/scroll-box.ts'
 import { when } from '../parts/when.ts'
 
 /** More tests than these are only counted. */
@@ -28,7 +29,9 @@ function testTable(verification: NonNullable<RunView['verification']>): Html {
   const after = new Set(passing_after)
   const more = failing_before.length - MAX_TESTS
   return html`<p><code>${printedLine(command, 200)}</code>: ${outcome === null ? badge('not confirmed', 'warn') : badge(outcome, 'good')}</p>
-<div class="scroll"><table>
+${scrollBox(
+  'Tests',
+  html`<table>
 <caption>${count(failing_before.length)} failed before; they were run again on the original test files</caption>
 <thead><tr><th scope="col">Test</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>${failing_before
@@ -36,7 +39,8 @@ function testTable(verification: NonNullable<RunView['verification']>): Html {
     .map(
       (name) =>
         html`<tr><th scope="row" class="test-name">${printedLine(name, 300)}</th><td>${badge('red', 'bad')}</td><td>${after.has(name) ? badge('green', 'good') : badge('not passing', 'warn')}</td></tr>`,
-    )}</tbody></table></div>
+    )}</tbody></table>`,
+)}
 ${more > 0 ? html`<p class="note">And ${count(more)} more.</p>` : ''}`
 }
 
@@ -60,10 +64,13 @@ function receiptView(receipt: ReceiptSummary, runId: string): Html {
 <div><dt>Key</dt><dd class="mono">${printedLine(key_id, 80)}</dd></div>
 <div><dt>Patch</dt><dd class="mono">${patch.slice(0, 16)}</dd></div>
 </dl>
-<div class="scroll"><table><caption>The four runs of the proof; <code>astra verify ${runId}</code> makes them again</caption>
+${scrollBox(
+  'Runs of the proof',
+  html`<table><caption>The four runs of the proof. The targets are run again beside tests that must fail, which only the exit code counts. <code>astra verify ${runId}</code> makes them again</caption>
 <thead><tr><th scope="col">Run</th><th scope="col" class="num">Passed</th><th scope="col" class="num">Failed</th><th scope="col" class="num">Skipped</th><th scope="col" class="num">Exit code</th></tr></thead>
 <tbody>${RUNS.map(([key, name]) => {
     const { passed, failed, skipped, exit_code } = results[key]
     return html`<tr><th scope="row">${name}</th><td class="num">${count(passed)}</td><td class="num">${count(failed)}</td><td class="num">${count(skipped)}</td><td class="num">${exit_code}</td></tr>`
-  })}</tbody></table></div>`
+  })}</tbody></table>`,
+)}`
 }

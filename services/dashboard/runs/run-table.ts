@@ -3,6 +3,7 @@ import type { RunView } from '../../../shared/contracts/run-view.ts'
 import type { Html } from '../layout.ts'
 import { cost, count } from '../parts/money.ts'
 import { printedLine } from '../parts/printed-text.ts'
+import { scrollBox } from '../parts/scroll-box.ts'
 import { duration, when } from '../parts/when.ts'
 import { hasEnded, memoryUsed, statusBadge } from './status-badge.ts'
 
@@ -10,13 +11,16 @@ const MAX_PROMPT = 120
 
 /** Runs, one a row; on a narrow screen one below the other. */
 export function runTable(views: RunView[], caption: string, now: Date): Html {
-  return html`<div class="scroll"><table class="runs">
+  return scrollBox(
+    caption,
+    html`<table class="runs">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">Run</th><th scope="col">Status</th><th scope="col">Model</th>
 <th scope="col" class="num">Requests</th><th scope="col" class="num">Calls</th><th scope="col" class="num">Tests</th>
 <th scope="col" class="num">Cost</th><th scope="col">Memory</th><th scope="col">Asked (UTC)</th><th scope="col" class="num">Took</th></tr></thead>
 <tbody>${views.map((view) => row(view, now))}</tbody>
-</table></div>`
+</table>`,
+  )
 }
 
 function row(view: RunView, now: Date): Html {
