@@ -154,7 +154,7 @@ async function csrf(): Promise<string> {
 const search = async (fields: Record<string, string>) =>
   (await post('/memories/search', { csrf: await csrf(), ...fields })).text
 const fixesOf = (text: string) =>
-  [...text.matchAll(/<th scope="row"><a href="[^"]*">([^<]*)</g)].map(([, fix]) => fix)
+  [...text.matchAll(/<th scope="row" class="wide"><a href="[^"]*">([^<]*)</g)].map(([, fix]) => fix)
 /** What stands between the tags, on one line. */
 const words = (text: string) =>
   text

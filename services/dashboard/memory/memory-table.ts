@@ -9,8 +9,7 @@ import { memoryPath, proofBadge, runPath, stateBadge, stateOf } from './labels.t
 export function memoryTable(records: readonly ListedMemory[]): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Memories"><table>
 <thead><tr>
-<th scope="col">Fix</th><th scope="col">Error type</th><th scope="col">State</th>
-<th scope="col">Proof</th>
+<th scope="col">Fix</th><th scope="col">Error type</th><th scope="col">State and proof</th>
 <th scope="col" class="num">Shown</th><th scope="col" class="num">Confirmed</th>
 <th scope="col" class="num">Not confirmed</th>
 <th scope="col">Session</th><th scope="col">Repository</th><th scope="col">Confirmed at</th>
@@ -25,18 +24,17 @@ function row(record: ListedMemory): Html {
   const { memory_id, error_type, session_id, repository_id } = record
   const fix = printedLine(record.fix_description, 90) || memory_id
   return html`<tr>
-<th scope="row"><a href="${memoryPath(memory_id)}">${fix}</a></th>
+<th scope="row" class="wide"><a href="${memoryPath(memory_id)}">${fix}</a></th>
 <td><a href="${listPath({ error_type: error_type.slice(0, 200) })}">${printedLine(error_type, 40)}</a></td>
-<td>${stateBadge(stateOf(record))}</td>
-<td>${proofBadge(record.proved)}</td>
+<td class="nowrap">${stateBadge(stateOf(record))} ${proofBadge(record.proved)}</td>
 <td class="num">${record.shown}</td>
 <td class="num">${record.confirmed}</td>
 <td class="num">${record.unconfirmed}</td>
-<td><a class="mono" href="${runPath(session_id)}">${printedLine(session_id, 24)}</a></td>
-<td>${
+<td class="nowrap"><a class="mono" href="${runPath(session_id)}">${printedLine(session_id, 14)}</a></td>
+<td class="nowrap">${
     repository_id === null
       ? html`<span class="muted">none</span>`
-      : html`<a class="mono" href="${listPath({ repository: repository_id })}">${printedLine(repository_id, 16)}</a>`
+      : html`<a class="mono" href="${listPath({ repository: repository_id })}">${printedLine(repository_id, 12)}</a>`
   }</td>
 <td class="nowrap">${when(record.timestamp)}</td>
 </tr>`

@@ -58,7 +58,7 @@ function evidence({
     reasons.length === 0
       ? ''
       : html`<div><dt>${title}</dt>${reasons.map((each) => html`<dd>${printedLine(each, 600)}</dd>`)}</div>`
-  return html`<dl>${list('Speaks for it', speaks_for)}${list('Speaks against it', speaks_against)}</dl>`
+  return html`<dl class="evidence">${list('Speaks for it', speaks_for)}${list('Speaks against it', speaks_against)}</dl>`
 }
 
 function whyNone(noMatches: readonly NoMatch[]): Html {
@@ -88,13 +88,13 @@ function rejectedRow(each: NoMatch): Html {
       ? `related by less than ${why.threshold.toFixed(2)}, and not about as near as an answer`
       : 'an answer, and there are enough better ones'
   return html`<tr>
-<th scope="row"><a href="${memoryPath(each.memory_id)}">${printedLine(each.fix_description, 70)}</a><br>
+<th scope="row" class="wide"><a href="${memoryPath(each.memory_id)}">${printedLine(each.fix_description, 70)}</a><br>
 <span class="muted">${printedLine(each.error_type, 40)}</span></th>
 <td>${why.reason === 'unlikely' ? badge('none', 'quiet') : badge('not shown', 'info')}</td>
 <td class="num">${each.kinship.toFixed(2)}</td>
 <td class="num">${each.probability.toFixed(2)}</td>
 <td class="num">${each.score.toFixed(4)}</td>
 <td>${reason}</td>
-<td>${evidence(each)}</td>
+<td class="wide">${evidence(each)}</td>
 </tr>`
 }
