@@ -87,6 +87,8 @@ const settingsSchema = z.object({
   ASTRA_VECTORAI_URL: serverUrl.default('http://127.0.0.1:16573'),
   ASTRA_VECTORAI_TOKEN: z.string().min(1).optional(),
 
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+
   EMBEDDING_MODEL_PATH: z.string().min(1).optional(),
   OFFLINE_MODEL_URL: z.url({ protocol: /^http$/ }).optional(),
   OFFLINE_MODEL_PORT: whole(0, 65_535, 0),

@@ -3,6 +3,7 @@ import { armCrashPoints } from './crash-point.ts'
 import { errorText } from './errors.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { startReporting } from './reporting.ts'
+import { startTracing, stopTracing } from './tracing.ts'
 
 /** How long a service may use to end its running jobs before they are aborted and handed back. */
 const DRAIN_MS = 5_000
@@ -51,7 +52,7 @@ export async function runService(
     log.info({ why }, 'stopping')
     setTimeout(() => process.exit(1), EXIT_MS).unref()
     void Promise.resolve(service?.close(DRAIN_MS))
-      .then(() => reporting?.stop())
+      .then(() => Promise.all([reporting?.stop(), stopTracing()]))
       .then(
         () => process.exit(0),
         (error) => {
@@ -65,6 +66,7 @@ export async function runService(
   process.on('disconnect', () => stop('channel closed'))
 
   try {
+    await startTracing(name, config.OTEL_EXPORTER_OTLP_ENDPOINT)
     service = await start({ config, log })
   } catch (error) {
     log.fatal({ err: error }, 'start failed')

@@ -2,6 +2,7 @@ import type { Payload, Result } from '../../shared/contracts/catalog.ts'
 import { encodeVector } from '../../shared/contracts/vector.ts'
 import { crashPoint } from '../../shared/crash-point.ts'
 import { observe } from '../../shared/metrics.ts'
+import { span } from '../../shared/tracing.ts'
 import type { Embed } from './model.ts'
 
 /**
@@ -17,7 +18,7 @@ export async function embedTexts(
   const vectors: string[] = []
   for (const text of texts) {
     signal.throwIfAborted()
-    vectors.push(encodeVector(await embed(text)))
+    vectors.push(encodeVector(await span('embedding', {}, () => embed(text))))
   }
   crashPoint('embedder.embedded')
   return { vectors }

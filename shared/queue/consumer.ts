@@ -10,9 +10,10 @@ import {
   type Result,
 } from '../contracts/catalog.ts'
 import { AstraError, errorText } from '../errors.ts'
+import { inTraceOf, queueTelemetry, span } from '../tracing.ts'
 import { KEY_PREFIX } from './connection.ts'
 import { noteTaken } from './fair-share.ts'
-import { failureOf, type JobOutcome, observeTry, observeWait } from './job-metrics.ts'
+import { failureOf, type JobOutcome, labelOf, observeTry, observeWait } from './job-metrics.ts'
 import { reportWork } from './work-in-hand.ts'
 
 /** What a child job left for its parent: its result, or why there is none. */
@@ -77,7 +78,12 @@ export function consume<Q extends QueueName>(
       try {
         const signal = AbortSignal.any([shutdown.signal, lost.signal])
         await advanceShare(queue, job, options)
-        return await handle(queue, handlers, job, options.log, signal)
+        const attributes = { 'astra.attempt': job.attemptsStarted }
+        return await inTraceOf(job.data, () =>
+          span(`${queue} ${labelOf(queue, job)}`, attributes, () =>
+            handle(queue, handlers, job, options.log, signal),
+          ),
+        )
       } catch (error) {
         outcome = outcomeOf(error, job, shutdown.signal.aborted)
         if (error instanceof JobPostponed) {
@@ -96,6 +102,7 @@ export function consume<Q extends QueueName>(
     {
       connection: options.redis,
       prefix: KEY_PREFIX,
+      ...queueTelemetry(),
       concurrency,
       // A killed worker's jobs are taken over within about 15 s; the defaults take up to a minute.
       lockDuration: 10_000,

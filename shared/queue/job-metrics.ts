@@ -18,7 +18,8 @@ export function failureOf(error: unknown, job: Job): 'retried' | 'failed' {
 }
 
 /** A name that is in no catalog came from outside: it may not become a label. */
-const labelOf = (queue: QueueName, job: Job) => (jobSpec(queue, job.name) ? job.name : 'unknown')
+export const labelOf = (queue: QueueName, job: Job) =>
+  jobSpec(queue, job.name) ? job.name : 'unknown'
 
 export function observeTry(queue: QueueName, job: Job, outcome: JobOutcome, ms: number): void {
   observe('astra_job_duration_seconds', { queue, job: labelOf(queue, job), outcome }, ms / 1000)

@@ -1,6 +1,7 @@
 import { type FlowJob, FlowProducer, type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type JobName, jobSpec, type Payload, type QueueName } from '../contracts/catalog.ts'
+import { inTraceOf, queueTelemetry } from '../tracing.ts'
 import { KEY_PREFIX } from './connection.ts'
 import { fairPriority, type Share } from './fair-share.ts'
 
@@ -66,7 +67,7 @@ export type Producer = {
 
 export function createProducer(redis: Redis): Producer {
   const queues = new Map<QueueName, Queue>()
-  const flows = new FlowProducer({ connection: redis, prefix: KEY_PREFIX })
+  const flows = new FlowProducer({ connection: redis, prefix: KEY_PREFIX, ...queueTelemetry() })
 
   function queue(name: QueueName): Queue {
     let found = queues.get(name)
@@ -75,6 +76,7 @@ export function createProducer(redis: Redis): Producer {
         connection: redis,
         prefix: KEY_PREFIX,
         streams: { events: { maxLen: 2000 } },
+        ...queueTelemetry(),
       })
       // BullMQ prints what nobody listens to; a command that fails of it tells its caller anyhow.
       found.on('error', () => {})
@@ -87,12 +89,12 @@ export function createProducer(redis: Redis): Producer {
     queue,
     async add(queueName, name, payload, options = {}) {
       const { data, opts } = prepare(queueName, name, payload)
-      await queue(queueName).add(name, data, { ...opts, ...options })
+      await inTraceOf(data, () => queue(queueName).add(name, data, { ...opts, ...options }))
     },
     async addFlowOnce(flow) {
       const id = flow.opts?.jobId
       if (id && (await queue(flow.queueName as QueueName).getJob(id))) return
-      await flows.add(flow)
+      await inTraceOf(flow.data, () => flows.add(flow))
     },
     fairPriority: (queueName, share) => fairPriority(redis, queueName, share),
     async close() {

@@ -5,6 +5,7 @@ import type { JobContext } from '../../../shared/queue/consumer.ts'
 import { isRedisFault } from '../../../shared/queue/redis-fault.ts'
 import type { Deps } from '../deps.ts'
 import { advanceRun } from '../run/advance-run.ts'
+import { journalEnd } from '../run/journal-end.ts'
 
 /** Something may have arrived for a run: go on with it as far as that goes. */
 export async function wakeRun(
@@ -32,18 +33,8 @@ export async function goOn(
     if (context.signal.aborted || !context.lastAttempt || isRedisFault(error)) throw error
     log.error({ err: error }, 'the run cannot go on')
     const message = `internal error: ${errorText(error)}`
-    const end = {
-      at: new Date().toISOString(),
-      status: 'failed',
-      reason: 'internal_error',
-      message,
-      final_text: null,
-    } as const
-    await deps.journal.append(runId, 'end', end, {
-      type: 'ended',
-      text: message,
-      details: { kind: 'ended', status: end.status, reason: end.reason },
-    })
+    const end = { status: 'failed', reason: 'internal_error', message, final_text: null } as const
+    await journalEnd(deps, runId, end, message)
     await advanceRun(deps, runId, { signal: context.signal, log })
   }
   return {}

@@ -7,6 +7,7 @@ import { responseTo } from '../journal/conversation.ts'
 import { requestDetails } from '../journal/event-details.ts'
 import { attemptKey, type Journal } from '../journal/journal.ts'
 import { accessOf, settingsOf } from './access-of-run.ts'
+import { askModel } from './ask-model.ts'
 import { awaitBackground, isDone } from './await-background.ts'
 import type { ModelReply } from './client.ts'
 import { holdMicrousd } from './prices.ts'
@@ -60,7 +61,9 @@ export async function performRequest(
   if (!(await access.ledger.sent(runId, key))) return
 
   const started = Date.now()
-  const reply = await access.client.respond(body, context.signal)
+  const reply = await askModel({ ...step, ...askedOf(journal) }, () =>
+    access.client.respond(body, context.signal),
+  )
   crashPoint('agent.answer-received')
   const id = backgroundId(reply)
   if (id === null) {
@@ -87,6 +90,11 @@ export async function performRetrieve(
   const limit = { sentAt: Date.parse(sent.at), timeoutMs: access.timeoutMs }
   const reply = await awaitBackground(access.client, step.id, limit, context.signal)
   await recordReply(deps, run, { ...step, hold: sent.hold_microusd }, reply, context.log)
+}
+
+function askedOf({ start }: Journal) {
+  if (!start) throw new Error('a run that has not started asks no model')
+  return { mode: start.request.mode, model: start.model }
 }
 
 function bodyOf(

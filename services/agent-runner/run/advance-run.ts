@@ -18,6 +18,7 @@ import {
 import { reviveDeliveries } from '../tools/revive-deliveries.ts'
 import { scrubbedSymptom } from '../tools/scrubbed-symptom.ts'
 import { concludeRun, publishRun } from './conclude-run.ts'
+import { journalEnd } from './journal-end.ts'
 import { noteCancel } from './note-cancel.ts'
 import { noteDeadline } from './note-deadline.ts'
 
@@ -83,13 +84,8 @@ async function perform(
       return performRetrieve(deps, run, step, context)
     case 'finish': {
       const { status, reason, message, text: final_text } = step
-      const entry = { at: new Date().toISOString(), status, reason, message, final_text }
       const text = `${status} (${reason}): ${message}`
-      await deps.journal.append(run.runId, 'end', entry, {
-        type: 'ended',
-        text,
-        details: { kind: 'ended', status, reason },
-      })
+      await journalEnd(deps, run.runId, { status, reason, message, final_text }, text)
       crashPoint('agent.end-journalled')
     }
   }

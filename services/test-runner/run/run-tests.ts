@@ -6,6 +6,7 @@ import type { UnusableTests } from '../../../shared/contracts/tests.ts'
 import { crashPoint } from '../../../shared/crash-point.ts'
 import { count } from '../../../shared/metrics.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
+import { span } from '../../../shared/tracing.ts'
 import { makeTestFolder, type TestFolder } from '../copy/test-folder.ts'
 import { writeExtraFiles } from '../copy/write-extra-files.ts'
 import { chooseCommand } from '../discovery/choose-command.ts'
@@ -112,7 +113,9 @@ async function runIn(
   )
   if (prepared.kind === 'unusable') return prepared
   const started = performance.now()
-  const result = await config.sandbox.run({ ...prepared, ...limits })
+  const result = await span('test command', { 'astra.runner': command.runner }, () =>
+    config.sandbox.run({ ...prepared, ...limits }),
+  )
   const ms = Math.round(performance.now() - started)
   if (result.end !== 'exited') count('astra_sandbox_kills_total', { limit: limitNames[result.end] })
   const report = { ...result, file: await readReport(folder.reportFile), root: layout.workspace }
