@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics, type Metrics } from '../../services/dashboard/metrics/create-metrics.ts'
-import { readConfig } from '../../shared/config.ts'
+import { productRoot, readConfig } from '../../shared/config.ts'
 import { metricsKey } from '../../shared/contracts/metrics.ts'
 import { runsIndexKey, runViewKey } from '../../shared/contracts/run-view.ts'
 import { createLogger } from '../../shared/logger.ts'
@@ -9,6 +11,7 @@ import { count, startFlushing } from '../../shared/metrics.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { type Consumer, consume, JobCancelled, JobPostponed } from '../../shared/queue/consumer.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
+import { sampleOf } from '../support/metrics.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { sampleView } from '../support/run-view.ts'
 
@@ -28,13 +31,7 @@ afterAll(async () => {
 })
 
 const scraper = (now = () => new Date()): Metrics =>
-  createMetrics({ redis: client, config, log, now })
-
-/** The value of one line, or undefined. */
-function sampleOf(text: string, line: string): number | undefined {
-  const found = text.split('\n').find((each) => each.startsWith(`${line} `))
-  return found === undefined ? undefined : Number(found.slice(line.length + 1))
-}
+  createMetrics({ redis: client, producer: createProducer(client), config, log, now })
 
 describe('what processes count', () => {
   let consumer: Consumer | undefined
@@ -179,4 +176,22 @@ describe('what is read at a scrape', () => {
     expect(sampleOf(await scraper().text(), 'astra_memory_up')).toBe(0)
     expect(await client.keys('*memory:list-*')).toEqual([])
   })
+})
+
+describe('the files for Prometheus and Grafana', () => {
+  it.each(['prometheus/astra-rules.yml', 'grafana/astra-dashboard.json'])(
+    '%s names only metrics that are there',
+    async (file) => {
+      const text = await scraper().text()
+      const there = new Set<string>()
+      for (const [, name = '', type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+        const parts = type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
+        for (const part of parts) there.add(name + part)
+      }
+      const ours = readFileSync(join(productRoot, 'ops', file), 'utf8')
+      const named = new Set([...ours.matchAll(/\bastra_[a-z_]+/g)].map(([name]) => name))
+      expect(named.size).toBeGreaterThan(5)
+      expect([...named].filter((name) => !there.has(name))).toEqual([])
+    },
+  )
 })

@@ -5,6 +5,8 @@ import { productRoot } from '../../shared/config.ts'
 
 export type ServiceProcess = {
   child: ChildProcess
+  /** What it announced when it was ready, such as an address. */
+  announced: Record<string, unknown>
   /** Sends the signal and waits for the end: the exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | string>
   /** Its end, whoever brings it about. */
@@ -24,12 +26,13 @@ export async function startService(
   const child = spawnService(name, home, { stderr: 'inherit', env, through })
   const ended = once(child, 'exit').then(([code, killedBy]) => code ?? killedBy)
   const ready = once(child, 'message')
-  await Promise.race([
+  const [announced] = await Promise.race([
     ready,
     ended.then((code) => Promise.reject(new Error(`${name} ended with ${code}`))),
   ])
   return {
     child,
+    announced,
     ended,
     end(signal) {
       child.kill(signal)

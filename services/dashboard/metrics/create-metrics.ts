@@ -1,7 +1,5 @@
 import { Registry } from 'prom-client'
 import { errorText } from '../../../shared/errors.ts'
-import type { Logger } from '../../../shared/logger.ts'
-import { createProducer } from '../../../shared/queue/producer.ts'
 import { countedSource } from './counted-source.ts'
 import { ledgerSource } from './ledger-source.ts'
 import { memorySource } from './memory-source.ts'
@@ -14,21 +12,20 @@ export type Metrics = {
   /** All metrics as Prometheus reads them. */
   text(): Promise<string>
   contentType: string
-  names(): string[]
 }
 
 /** How long a scrape may wait for one source; Prometheus itself waits 10 s. */
 const SOURCE_MS = 5_000
 
 /** Reads everything at a scrape. A source that cannot be read is told of, and holds no other up. */
-export function createMetrics(deps: MetricsDeps & { log: Logger }): Metrics {
+export function createMetrics(deps: MetricsDeps): Metrics {
   const registry = new Registry()
   const sources: Source[] = [
     queueSource(registry, deps),
     workerSource(registry, deps),
     ledgerSource(registry, deps),
     runSource(registry, deps),
-    memorySource(registry, deps, createProducer(deps.redis)),
+    memorySource(registry, deps),
     countedSource(registry, deps),
   ]
   const setFailed = gauge(registry, {
@@ -63,7 +60,6 @@ export function createMetrics(deps: MetricsDeps & { log: Logger }): Metrics {
       return current
     },
     contentType: registry.contentType,
-    names: () => registry.getMetricsAsArray().map(({ name }) => name),
   }
 }
 

@@ -12,7 +12,7 @@ const ANSWER_MS = 2_000
 /** Each question is a job: scrapes in between show the last answers. */
 const KEEP_ANSWERS_MS = 30_000
 
-export function memorySource(registry: Registry, { now }: MetricsDeps, producer: Producer): Source {
+export function memorySource(registry: Registry, { now, producer }: MetricsDeps): Source {
   const setUp = gauge(registry, {
     name: 'astra_memory_up',
     help: '1 when the memory answered within 2 s, else 0.',
@@ -36,18 +36,17 @@ export function memorySource(registry: Registry, { now }: MetricsDeps, producer:
   }
 }
 
-/** Null when the memory does not answer. */
+/** Null when the memory does not answer. All questions are awaited: none may be left lying. */
 async function countRecords(producer: Producer): Promise<Sample<'state'>[] | null> {
-  try {
-    return await Promise.all(
-      memoryStateSchema.options.map(async (state): Promise<Sample<'state'>> => {
-        return [{ state }, await countOf(producer, state)]
-      }),
-    )
-  } catch (error) {
-    if (error instanceof AstraError) return null
-    throw error
+  const states = memoryStateSchema.options
+  const counts = await Promise.allSettled(states.map((state) => countOf(producer, state)))
+  const samples: Sample<'state'>[] = []
+  for (const [i, state] of states.entries()) {
+    const count = counts[i]
+    if (count?.status === 'fulfilled') samples.push([{ state }, count.value])
+    else if (!(count?.reason instanceof AstraError)) throw count?.reason
   }
+  return samples.length === states.length ? samples : null
 }
 
 /** The question goes with its answer, or without one: scrapes may neither pile up nor hide other jobs. */

@@ -1,8 +1,7 @@
-import type { Redis } from 'ioredis'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Config } from '../../../shared/config.ts'
+import type { Deps } from '../deps.ts'
 
-export type MetricsDeps = { redis: Redis; config: Config; now(): Date }
+export type MetricsDeps = Pick<Deps, 'redis' | 'producer' | 'config' | 'log' | 'now'>
 
 /** One place that metrics are read from at a scrape. Its metrics change only once all is read. */
 export type Source = { name: string; refresh(): Promise<void> }
