@@ -48,7 +48,7 @@ ${names('Planted', 'had to fail on the patched tree, and did', body.canary)}</de
 }
 
 function run(name: string, { passed, failed, skipped, exit_code }: ProvedRun): Html {
-  return html`<tr><th scope="row">${name}</th><td class="num">${passed}</td>
+  return html`<tr><th scope="row" class="wide">${name}</th><td class="num">${passed}</td>
 <td class="num">${failed}</td><td class="num">${skipped}</td><td class="num">${exit_code}</td></tr>`
 }
 

@@ -29,7 +29,9 @@ ${no_matches.length === 0 ? '' : rejectedView(no_matches)}`
 function headline(matches: readonly MemoryMatch[]): string {
   if (matches.length === 0) return 'none'
   const same = matches.filter(({ relevance }) => relevance === 'same').length
-  return `${same} same, ${matches.length - same} similar`
+  const similar = matches.length - same
+  const parts = [same > 0 ? `${same} same` : [], similar > 0 ? `${similar} similar` : []].flat()
+  return parts.join(', ')
 }
 
 function answerView(match: MemoryMatch): Html {

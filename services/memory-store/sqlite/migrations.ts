@@ -9,7 +9,7 @@ export const migrations: readonly ((dimensions: number) => string)[] = [
   rememberWhatWasCounted,
   logVectorChanges,
   keepVectorsInRows,
-  orderErrorTypes,
+  holdWhatIsListed,
 ]
 
 /**
@@ -165,11 +165,12 @@ function keepVectorsInRows(): string {
   `
 }
 
-/** For lists of one error type, newest first, and of what is revoked. */
-function orderErrorTypes(): string {
+/** Lists are filtered and counted without a look at the records, which are large. */
+function holdWhatIsListed(): string {
   return `
-    CREATE INDEX memories_by_error ON memories (error_key, confirmed_ms DESC, id DESC);
-    CREATE INDEX memories_revoked ON memories (confirmed_ms DESC, id DESC)
-      WHERE revoked_at IS NOT NULL;
+    DROP INDEX memories_by_time;
+    CREATE INDEX memories_listed ON memories (
+      confirmed_ms DESC, id DESC, superseded_by, revoked_at, error_key, repository_id, session_id
+    );
   `
 }
