@@ -14,9 +14,9 @@ type Chart = {
   format: (value: number) => string
 }
 
-const WIDTH = 600
-const HEIGHT = 160
-const LEFT = 64
+const WIDTH = 440
+const HEIGHT = 150
+const LEFT = 56
 const BOTTOM = 22
 const TOP = 10
 
@@ -27,7 +27,7 @@ export function barChart({ title, bars, legend, format }: Chart): Html {
   const inner = HEIGHT - TOP - BOTTOM
   const step = (WIDTH - LEFT) / Math.max(1, bars.length)
   const columns = bars.map((bar, i) => column(bar, LEFT + i * step, step, top, inner))
-  const nth = Math.ceil(bars.length / 6)
+  const nth = Math.ceil(bars.length / 5)
   return html`<figure class="chart">
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${top === 0 ? 'nothing' : `at most ${format(top)}`}. The table has all values.">
 <line class="chart-axis" x1="${LEFT}" y1="${HEIGHT - BOTTOM}" x2="${WIDTH}" y2="${HEIGHT - BOTTOM}"/>

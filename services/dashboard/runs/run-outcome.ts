@@ -28,7 +28,7 @@ function testTable(verification: NonNullable<RunView['verification']>): Html {
   const { command, failing_before, passing_after, outcome } = verification
   const after = new Set(passing_after)
   const more = failing_before.length - MAX_TESTS
-  return html`<p><code>${printedLine(command, 200)}</code>: ${outcome === null ? badge('not confirmed', 'warn') : badge(outcome, 'good')}</p>
+  return html`<p><code>${printedLine(command, 200)}</code>: ${outcome === null ? badge('not confirmed', 'warn') : badge(printedLine(outcome, 100), 'good')}</p>
 ${scrollBox(
   'Tests',
   html`<table>
