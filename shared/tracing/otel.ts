@@ -28,7 +28,7 @@ import { runTrace } from './run-trace.ts'
 
 const EXPORT_EVERY_MS = 1_000
 /** How long one export may take, and with it the last one before the process ends. */
-const EXPORT_MS = 3_000
+const EXPORT_MS = 2_000
 /** The name of the one span of a run that has no parent. */
 const ROOT_NAME = 'run'
 
