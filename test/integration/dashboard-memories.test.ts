@@ -373,3 +373,13 @@ it('says that the memory is unavailable, and what becomes of a write, while its 
   memory = await startService('memory-store', home)
   expect((await get('/memories')).status).toBe(200)
 })
+
+it('says why nothing is answered where the memory shares nothing with who asks', async () => {
+  await memory.end('SIGTERM')
+  memory = await startService('memory-store', home, { ASTRA_MEMORY_SHARING: 'repository' })
+  const unnamed = words(await search({ q: sampleEvidence.symptom }))
+  expect(unnamed).toContain('Answer: none')
+  expect(unnamed).toContain('the search names no repository')
+  const own = words(await search({ q: sampleEvidence.symptom, repository: 'repository-1' }))
+  expect(own).toMatch(/Answer: \d (same|similar)/)
+})
