@@ -20,7 +20,7 @@ ${textField('repository', 'Repository', repository)}
 export function searchBox(): Html {
   return html`<form class="filters" method="get" action="/memories/search" role="search">
 <div class="grow"><label for="q">Search as Astra would, by the text of a failure</label>
-<input id="q" name="q" maxlength="2000" required></div>
+<input id="q" name="q" maxlength="1000" required></div>
 <button>Search</button>
 <a class="button quiet" href="/memories/search">Longer text</a>
 </form>`

@@ -18,7 +18,7 @@ export function searchAnswers(result: SearchResult): Html {
     error_type_filter === 'dropped'
       ? html`<p class="notice info">Nothing of this error type is an answer: records of any type were looked at.</p>`
       : ''
-  return html`<h2 role="status">Answer: ${headline(matches)}</h2>
+  return html`<div role="status"><h2>Answer: ${headline(matches)}</h2></div>
 <p class="muted">${searched} records could be chosen from. Nothing was counted as shown.</p>
 ${dropped}
 ${matches.map(answerView)}
@@ -47,7 +47,7 @@ function answerView(match: MemoryMatch): Html {
 <div><dt>Error type</dt><dd>${printedLine(match.error_type, 100)}</dd></div>
 <div><dt>Files</dt><dd><code>${printedLine(match.file_paths.join(', '), 300)}</code></dd></div>
 </dl>
-${quoted(match.fix_description, 'The fix, in the words of the model')}
+${quoted(match.fix_description, `The fix of memory ${match.memory_id}, in the words of the model`)}
 ${evidence(match)}
 </article>`
 }
