@@ -263,7 +263,7 @@ describe('a record', () => {
     expect(plain).toContain('live proved AssertionError')
     expect(plain).toContain('Split at commas alone')
     expect(plain).toContain('not ok - takes a list with spaces expected true, got false')
-    expect(plain).toContain('a trusted key signed exactly this fix')
+    expect(plain).toContain('a trusted key signed a receipt of exactly this run')
     expect(plain).toMatch(/All tests, without the patch 2 1 0 1 All tests, with the patch 3 0 0 0/)
     expect(plain).toContain('1 that failed before and pass after test/run-whole.test.ts &gt; fails')
     expect(plain).toContain(key.keyId)

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
 import { diffView } from '../../services/dashboard/parts/diff.ts'
-import { printedLine, printedText } from '../../services/dashboard/parts/printed-text.ts'
+import {
+  printedEnd,
+  printedLine,
+  printedText,
+} from '../../services/dashboard/parts/printed-text.ts'
 import { quoted } from '../../services/dashboard/parts/quoted.ts'
 
 it.each([
@@ -31,4 +35,6 @@ it('cuts a megabyte and says how much is left out', async () => {
 it('puts a text on one line, with an ellipsis where it was cut', () => {
   expect(printedLine('  a\n\tb  ', 100)).toBe('a b')
   expect(printedLine('abcdef', 3)).toBe('abc…')
+  expect(printedEnd('run-20261130-050316-8ba6f4', 13)).toBe('…050316-8ba6f4')
+  expect(printedEnd('run-1', 13)).toBe('run-1')
 })

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { ListedMemory } from '../../../shared/contracts/memory.ts'
 import type { Html } from '../layout.ts'
-import { printedLine } from '../parts/printed-text.ts'
+import { printedEnd, printedLine } from '../parts/printed-text.ts'
 import { when } from '../parts/when.ts'
 import { listPath } from './filter.ts'
 import { memoryPath, proofBadge, runPath, stateBadge, stateOf } from './labels.ts'
@@ -30,7 +30,7 @@ function row(record: ListedMemory): Html {
 <td class="num">${record.shown}</td>
 <td class="num">${record.confirmed}</td>
 <td class="num">${record.unconfirmed}</td>
-<td class="nowrap"><a class="mono" href="${runPath(session_id)}">${printedLine(session_id, 14)}</a></td>
+<td class="nowrap"><a class="mono" href="${runPath(session_id)}">${printedEnd(session_id, 14)}</a></td>
 <td class="nowrap">${
     repository_id === null
       ? html`<span class="muted">none</span>`

@@ -10,7 +10,8 @@ import { proofBadge } from './labels.ts'
 export function receiptView(receipt: Receipt | null, unproved: ProofProblem | null): Html {
   const verdict = unproved
     ? html`${unproved.message} (<code>${unproved.reason}</code>). No search calls this record the same failure.`
-    : html`a trusted key signed exactly this fix, its run and its tests.`
+    : html`a trusted key signed a receipt of exactly this run, outcome, runner, repository and tests, and the
+fix is what was stored. Symptom and diff are the word of whoever stored them.`
   return html`<p>${proofBadge(unproved === null)} ${verdict}</p>
 ${receipt === null ? html`<p class="empty">There is no receipt.</p>` : body(receipt)}`
 }

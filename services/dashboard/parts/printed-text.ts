@@ -23,6 +23,12 @@ export function printedLine(given: string, max: number): string {
   return `${text.replace(/\s+/g, ' ').trim()}${left > 0 ? '…' : ''}`
 }
 
+/** The end of a name on one line: names of runs begin with their day, and differ in their end. */
+export function printedEnd(given: string, max: number): string {
+  const end = printedLine(given.slice(-max), max)
+  return given.length > max ? `…${end}` : end
+}
+
 /** Control characters but tab and line feed, and marks that turn the direction of writing. */
 const STEERING =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
