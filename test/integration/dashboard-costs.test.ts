@@ -124,6 +124,15 @@ describe('the costs page', () => {
     expect(row(live, 'run-a')[0]).toBe('run-a')
   })
 
+  it('gives every table that can be scrolled a name of its own', async () => {
+    await spend(ledger(0), 'run-a', 0.1)
+    await spend(ledger(0, 'notional', 'offline-stand-in'), 'run-offline', 0.1)
+    const text = (await section('live')) + (await section('notional'))
+    const names = [...text.matchAll(/role="region" aria-label="([^"]+)"/g)].map((match) => match[1])
+    expect(names).toHaveLength(8)
+    expect(new Set(names).size).toBe(8)
+  })
+
   it('uses no inline style and no inline script', async () => {
     await spend(ledger(0), 'run-a', 0.1)
     const response = await fetch(`${dashboard.url}/costs`, { headers: { cookie } })

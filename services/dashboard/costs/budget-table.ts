@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { LedgerScope } from '../../../shared/contracts/ledger.ts'
 import type { Budget, ScopeCosts } from '../../../shared/read-costs.ts'
 import type { Html } from '../layout.ts'
 import { usd } from '../parts/money.ts'
@@ -21,10 +22,14 @@ export const bookedParts = (booked: Booked) => [
 export const sumOf = (booked: Booked) => bookedParts(booked).reduce((sum, part) => sum + part, 0)
 
 /** The project's and the day's money against what they may reach; a run's own is in the run's row. */
-export function budgetTable({ project, today }: ScopeCosts, runBudget: number | null): Html {
+export function budgetTable(
+  scope: LedgerScope,
+  { project, today }: ScopeCosts,
+  runBudget: number | null,
+): Html {
   const limited = project.limit_microusd !== null
   return html`${scrollBox(
-    'Budgets',
+    `Budgets, ${scope}`,
     html`<table>
 <caption>${limited ? 'Against the budgets' : 'In all'}</caption>
 <thead><tr><th scope="col">Of</th>${BOOKED_HEADS}${

@@ -37,12 +37,12 @@ export function scopeSection(
 ): Html {
   const [title, meaning] = NAMES[scope]
   return html`<section id="${scope}"><h2>${title}</h2><p class="muted">${meaning}</p>
-${budgetTable(costs, runBudget)}
-${costs.days.length === 0 ? html`<p class="empty">Nothing in the last ${days.length} days.</p>` : html`${byDay(costs, days)}${byModel(costs)}${byRun(costs)}`}
+${budgetTable(scope, costs, runBudget)}
+${costs.days.length === 0 ? html`<p class="empty">Nothing in the last ${days.length} days.</p>` : html`${byDay(scope, costs, days)}${byModel(scope, costs)}${byRun(scope, costs)}`}
 </section>`
 }
 
-function byDay({ days: known }: ScopeCosts, days: string[]): Html {
+function byDay(scope: LedgerScope, { days: known }: ScopeCosts, days: string[]): Html {
   const byName = new Map(known.map((each) => [each.day, each]))
   const bars = days.toReversed().map((day): Bar => {
     const booked = byName.get(day)
@@ -52,14 +52,14 @@ function byDay({ days: known }: ScopeCosts, days: string[]): Html {
   return html`<h3>By day</h3><div class="beside">
 ${barChart({ title: `Dollars by UTC day, ${days.length} days`, bars, legend: LEGEND, format: usd })}
 ${scrollBox(
-  'Dollars by day',
+  `Dollars by day, ${scope}`,
   html`<table><caption>Days with a request</caption>
 <thead><tr><th scope="col">Day</th>${BOOKED_HEADS}</tr></thead>
 <tbody>${known.map((each) => html`<tr><th scope="row" class="nowrap">${each.day}</th>${bookedCells(each)}</tr>`)}</tbody></table>`,
 )}</div>`
 }
 
-function byModel({ models }: ScopeCosts): Html {
+function byModel(scope: LedgerScope, { models }: ScopeCosts): Html {
   const bars = models.slice(0, MAX_BARS).map(
     (each): Bar => ({
       label: printedLine(each.model, 18),
@@ -70,14 +70,14 @@ function byModel({ models }: ScopeCosts): Html {
   return html`<h3>By model</h3><div class="beside">
 ${barChart({ title: 'Dollars by model', bars, legend: LEGEND, format: usd })}
 ${scrollBox(
-  'Dollars by model',
+  `Dollars by model, ${scope}`,
   html`<table><caption>Models, dearest first</caption>
 <thead><tr><th scope="col">Model</th><th scope="col" class="num">Attempts</th>${BOOKED_HEADS}</tr></thead>
 <tbody>${models.map((each) => html`<tr><th scope="row">${printedLine(each.model, 60)}</th><td class="num">${count(each.attempts)}</td>${bookedCells(each)}</tr>`)}</tbody></table>`,
 )}</div>`
 }
 
-function byRun({ runs, project }: ScopeCosts): Html {
+function byRun(scope: LedgerScope, { runs, project }: ScopeCosts): Html {
   const dearest = runs.toSorted((a, b) => sumOf(b) - sumOf(a)).slice(0, MAX_BARS)
   const bars = dearest.map(
     (each): Bar => ({
@@ -91,7 +91,7 @@ function byRun({ runs, project }: ScopeCosts): Html {
   return html`<h3>By run</h3><div class="beside">
 ${barChart({ title: `Dollars by run, the ${bars.length} dearest`, bars, legend: LEGEND, format: usd })}
 ${scrollBox(
-  'Dollars by run',
+  `Dollars by run, ${scope}`,
   html`<table><caption>Runs, newest first</caption>
 <thead><tr><th scope="col">Run</th><th scope="col" class="num">Attempts</th>${BOOKED_HEADS}${
     limited
