@@ -35,7 +35,8 @@ export function queuesBoard(deps: Deps): Hono {
       throw new HTTPException(405, { message: 'queues are shown here, not changed' })
     }
     await next()
-    c.res = await safeResponse(c.res, deps)
+    // Its own files are neither data nor ours to change.
+    if (!c.req.path.startsWith(`${QUEUES_PATH}/static/`)) c.res = await safeResponse(c.res, deps)
   })
   board.route('/', adapter.registerPlugin())
   return board
