@@ -4,14 +4,15 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ensureSystemPackages } from './system-packages.mjs'
+import { ensureBrowser, ensureSystemPackages } from './system-packages.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const [file, ...args] = process.argv.slice(2)
 if (!file) fail('usage: node ops/run.mjs FILE [ARGS...]')
 
 installDependencies()
-ensureSystemPackages(root)
+ensureSystemPackages()
+if (process.env.CI === 'true' && file === 'ops/check.ts') ensureBrowser()
 
 const node = join(root, 'node_modules', '.bin', 'node')
 // A bin of an installed package belongs to the clone; our own programs belong to where the user stood.

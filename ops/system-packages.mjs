@@ -20,22 +20,38 @@ export function ensureSystemPackages() {
         '  maxmemory-policy noeviction',
     )
   }
-  // Only a terminal can be asked for a password.
-  const sudo = process.getuid() === 0 ? [] : process.stdin.isTTY ? ['sudo'] : ['sudo', '-n']
-  if (sudo.length > 0 && !onPath('sudo')) {
-    fail(`not found: ${names}. As root: apt-get install ${missing.join(' ')}`)
-  }
-  process.stderr.write(`Installing ${names} with apt-get (once) ...\n`)
-  const [command, ...prefix] = [...sudo, 'apt-get']
+  if (!mayInstall()) fail(`not found: ${names}. As root: apt-get install ${missing.join(' ')}`)
+  if (!aptInstall(missing)) fail(`apt-get could not install ${names}; install and start again`)
+}
+
+/** The browser of the dashboard's tests. Without it they are skipped, and say so. */
+export function ensureBrowser() {
+  if (onPath('chromium') || process.platform !== 'linux' || !onPath('apt-get')) return
+  if (mayInstall()) aptInstall(['chromium'])
+}
+
+// Only a terminal can be asked for a password.
+function sudo() {
+  return process.getuid() === 0 ? [] : process.stdin.isTTY ? ['sudo'] : ['sudo', '-n']
+}
+
+function mayInstall() {
+  return sudo().length === 0 || onPath('sudo')
+}
+
+/** False when apt cannot, even with a new list of what there is. */
+function aptInstall(packages) {
+  process.stderr.write(`Installing ${packages.join(' and ')} with apt-get (once) ...\n`)
+  const [command, ...prefix] = [...sudo(), 'apt-get']
   const apt = (...args) =>
     spawnSync(command, [...prefix, '-qq', '-o', 'Dpkg::Use-Pty=0', ...args], {
       stdio: ['inherit', 2, 2],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
-  const install = () => apt('install', '-y', '--no-install-recommends', ...missing)
-  if (install().status === 0) return
+  const install = () => apt('install', '-y', '--no-install-recommends', ...packages).status === 0
+  if (install()) return true
   apt('update')
-  if (install().status !== 0) fail(`apt-get could not install ${names}; install and start again`)
+  return install()
 }
 
 function missingPackages() {

@@ -37,7 +37,7 @@ function missing(beats: Heartbeat[]): Html | '' {
 }
 
 function processTable(beats: Heartbeat[], now: number): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="processes"><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="processes"><table class="stacked">
 <thead><tr><th scope="col">Service</th><th scope="col">Host</th><th scope="col" class="num">Process</th><th scope="col" class="num">Up</th><th scope="col">Version</th><th scope="col">Jobs in hand, of so many at once</th></tr></thead>
 <tbody>${beats.map((beat) => processRow(beat, now))}</tbody>
 </table></div>`
@@ -48,11 +48,11 @@ function processRow(beat: Heartbeat, now: number): Html {
   const work = Object.entries(beat.queues)
   return html`<tr>
 <th scope="row">${beat.service}</th>
-<td>${beat.host}</td>
-<td class="num">${beat.pid}</td>
-<td class="num"><time datetime="${beat.started_at}">${spanText(up)}</time></td>
-<td>${beat.version}</td>
-<td>${
+<td data-label="Host">${beat.host}</td>
+<td data-label="Process" class="num">${beat.pid}</td>
+<td data-label="Up" class="num"><time datetime="${beat.started_at}">${spanText(up)}</time></td>
+<td data-label="Version">${beat.version}</td>
+<td data-label="Jobs in hand">${
     work.length === 0
       ? html`<span class="muted">takes no jobs</span>`
       : work.map(
@@ -64,7 +64,7 @@ function processRow(beat: Heartbeat, now: number): Html {
 }
 
 function queueTable(queues: QueueState[], now: number): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="waiting"><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="waiting"><table class="stacked">
 <thead><tr><th scope="col">Queue</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Oldest waits</th><th scope="col" class="num">Active</th><th scope="col" class="num">Delayed</th><th scope="col" class="num">Wait for children</th><th scope="col" class="num">Completed</th><th scope="col" class="num">Failed</th></tr></thead>
 <tbody>${queues.map((queue) => queueRow(queue, now))}</tbody>
 </table></div>`
@@ -74,13 +74,13 @@ function queueRow(state: QueueState, now: number): Html {
   const age = state.oldest_waiting_at === null ? null : now - Date.parse(state.oldest_waiting_at)
   return html`<tr>
 <th scope="row"><a href="/queues/queue/${state.queue}">${state.queue}</a></th>
-<td class="num">${state.waiting}</td>
-<td class="num">${oldest(age)}</td>
-<td class="num">${state.active}</td>
-<td class="num">${state.delayed}</td>
-<td class="num">${state.parents}</td>
-<td class="num">${state.completed}</td>
-<td class="num">${state.failed > 0 ? html`<span class="badge bad">${state.failed}</span>` : '0'}</td>
+<td data-label="Waiting" class="num">${state.waiting}</td>
+<td data-label="Oldest waits" class="num">${oldest(age)}</td>
+<td data-label="Active" class="num">${state.active}</td>
+<td data-label="Delayed" class="num">${state.delayed}</td>
+<td data-label="Wait for children" class="num">${state.parents}</td>
+<td data-label="Completed" class="num">${state.completed}</td>
+<td data-label="Failed" class="num">${state.failed > 0 ? html`<span class="badge bad">${state.failed}</span>` : '0'}</td>
 </tr>`
 }
 

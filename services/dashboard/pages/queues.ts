@@ -12,6 +12,7 @@ export const QUEUES_PATH = '/queues'
 
 const uiConfig = {
   boardTitle: 'Astra queues',
+  hideDocsLink: true,
   miscLinks: [
     { text: 'Runs', url: '/runs' },
     { text: 'Memories', url: '/memories' },

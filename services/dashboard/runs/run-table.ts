@@ -13,7 +13,7 @@ const MAX_PROMPT = 120
 export function runTable(views: RunView[], caption: string, now: Date): Html {
   return scrollBox(
     caption,
-    html`<table class="runs">
+    html`<table class="stacked">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">Run</th><th scope="col">Status</th><th scope="col">Model</th>
 <th scope="col" class="num">Requests</th><th scope="col" class="num">Calls</th><th scope="col" class="num">Tests</th>
