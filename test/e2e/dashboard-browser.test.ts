@@ -170,10 +170,13 @@ describe.skipIf(noBrowser !== null)(noBrowser === null ? title : `${title} (${no
     const { page } = visitor
     await page.goto(`${dashboard.url}/runs/${LIVE}`)
     const before = await page.locator('#timeline > li').count()
+    const finalText = page.getByRole('heading', { name: 'Final text' })
+    expect(await finalText.count()).toBe(0)
     await page.evaluate('window.sameDocument = true')
     process.kill(testRunner, 'SIGCONT')
     await page.locator('.event-ended').waitFor({ timeout: 50_000 })
     expect(await page.locator('#timeline > li').count()).toBeGreaterThan(before)
+    await finalText.waitFor()
     expect(await page.evaluate('window.sameDocument')).toBe(true)
     expect(visitor.problems).toEqual([])
     await visitor.context.close()

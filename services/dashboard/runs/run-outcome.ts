@@ -16,7 +16,7 @@ const MAX_TESTS = 200
 /** What came out of a run so far: live.js replaces it while the run goes on. */
 export function runOutcome(view: RunView, receipt: ReceiptSummary | null): Html {
   return html`<div id="run-outcome">
-${view.final_text === null ? '' : html`<h2>Final text</h2>${quoted(view.final_text, 'Final text of the model')}`}
+${view.final_text === null || view.final_text.trim() === '' ? '' : html`<h2>Final text</h2>${quoted(view.final_text, 'Final text of the model')}`}
 ${view.patch === null ? '' : html`<h2>Patch</h2>${diffView(view.patch)}`}
 ${view.dropped_paths.length === 0 ? '' : html`<p class="notice warn">Left out, because tests and their configuration stay as they are: ${view.dropped_paths.map((path) => html`<code>${printedLine(path, 200)}</code> `)}</p>`}
 ${view.verification === null ? '' : html`<h2>Tests before and after</h2>${testTable(view.verification)}`}
