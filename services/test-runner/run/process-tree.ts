@@ -9,6 +9,9 @@ export const MARK_VARIABLE = 'ASTRA_TEST_MARK'
 /** Rounds of looking for processes that were forked while others were being killed. */
 const KILL_ROUNDS = 50
 
+/** How long killed processes are waited for; one that hangs in the kernel cannot be. */
+const DEATH_MS = 5_000
+
 /**
  * Names this process among all test-runners: the installation, the pid and, because pids come
  * back, when the process started.
@@ -31,14 +34,14 @@ export function isAbandoned(mark: string, home: string): boolean {
 
 /**
  * Kills a command's process group and everything that carries its mark or descends from it,
- * wherever that went: a daemon in a session of its own has left the group. Where there is no /proc,
- * only the group.
+ * wherever that went: a daemon in a session of its own has left the group. Resolves once they are
+ * dead, which takes a process with much memory a while. Where there is no /proc, only the group.
  */
 export async function killTree(rootPid: number, mark: string): Promise<void> {
-  const descendants = descendantsOf(rootPid)
+  const descendants = descendantsOf(rootPid).map(killed)
   kill(-rootPid)
-  for (const pid of descendants) kill(pid)
   await killMarked((found) => found === mark)
+  await dead(descendants)
 }
 
 /** Kills a command's process group, which takes a sandbox with everything in it along. */
@@ -52,18 +55,38 @@ export async function killAbandoned(home: string): Promise<number> {
 }
 
 async function killMarked(isWanted: (mark: string) => boolean): Promise<number> {
-  let killed = 0
+  const victims: Victim[] = []
   for (let round = 0; round < KILL_ROUNDS; round += 1) {
     const pids = allPids().filter((pid) => {
       const mark = markOf(pid)
       return mark !== null && isWanted(mark)
     })
     if (pids.length === 0) break
-    for (const pid of pids) kill(pid)
-    killed += pids.length
+    victims.push(...pids.map(killed))
     await sleep(5)
   }
-  return killed
+  await dead(victims)
+  return new Set(victims.map(({ pid }) => pid)).size
+}
+
+/** A process that was told to die; its start tells it from a later one with the same pid. */
+type Victim = { pid: number; startedAt: string | null }
+
+function killed(pid: number): Victim {
+  const victim = { pid, startedAt: startTicks(pid) }
+  kill(pid)
+  return victim
+}
+
+/** Resolves when all are gone or wait to be reaped, and at the latest after DEATH_MS. */
+async function dead(victims: readonly Victim[]): Promise<void> {
+  const end = Date.now() + DEATH_MS
+  while (victims.some(isDying) && Date.now() < end) await sleep(5)
+}
+
+function isDying({ pid, startedAt }: Victim): boolean {
+  const state = statField(pid, 3)
+  return state !== null && !'ZX'.includes(state) && startTicks(pid) === startedAt
 }
 
 function allPids(): number[] {
@@ -97,7 +120,7 @@ function startTicks(pid: number): string | null {
   return statField(pid, 22)
 }
 
-/** A field of /proc/PID/stat by its number in proc(5), from the fourth on. */
+/** A field of /proc/PID/stat by its number in proc(5), from the third on. */
 function statField(pid: number, field: number): string | null {
   const stat = readProc(pid, 'stat')
   // The second field is the program's name in brackets and may hold spaces.
