@@ -42,7 +42,7 @@ export function bubblewrap(config: SandboxConfig, problem: () => Promise<string 
     async run(command) {
       // What is written to a cache is written by one uid, whichever test run does it.
       const cache = command.mounts.find((mount) => mount.writable)
-      const uid = cache ? uids.forCaches() : uids.take()
+      const uid = cache ? uids.forCaches() : await uids.take()
       const cgroup = uid === null ? null : await openMemoryCgroup(config.home, memoryBytes(config))
       try {
         const result = await runCommand({
