@@ -125,7 +125,7 @@ it('lets a record be superseded by another, and says so, and not after --undo', 
   const { records } = await json(['memory', 'list', '--session', 'second'])
   const second = records[0].memory_id
   expect(await json(['memory', 'supersede', first, second])).toMatchObject({ changed: true })
-  expect((await astra.cli(['memory', 'show', first])).stdout).toMatch(/^state +replaced$/m)
+  expect((await astra.cli(['memory', 'show', first])).stdout).toMatch(/^state +superseded$/m)
   expect((await json(['memory', 'restore', first])).superseded).toEqual([first])
   const circle = await astra.cli(['memory', 'supersede', second, first])
   expect(circle).toMatchObject({ code: 2, stderr: expect.stringContaining('take that back first') })

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { memoryStateSchema } from '../../shared/contracts/memory.ts'
 import { runAstra } from '../support/cli.ts'
 
 let home: string
@@ -64,6 +65,14 @@ describe('wrong usage ends with code 2, one line that names the fault, and nothi
       ['verify', 'mine', '--receipt', 'no/r.json'],
       /cannot write .*no\/r\.json/,
     ],
+    [
+      'a state that is none',
+      ['memory', 'list', '--state', 'x'],
+      /choices are revoked, superseded,/,
+    ],
+    ['an empty error type', ['memory', 'list', '--error-type', ' '], /must have 1 to 200 char/],
+    ['an empty repository', ['memory', 'list', '--repository', ''], /must have 1 to 200 char/],
+    ['an empty session', ['memory', 'list', '--session', ''], /must have 1 to 200 char/],
     ['one session only', ['experiment', '--sessions', '1'], /whole number from 2 to 50/],
     [
       'a result file without a folder',
@@ -153,6 +162,15 @@ describe('help', () => {
     const fix = await astra(['help', 'fix'])
     for (const line of ['0    fixed', '6    refused', '130  interrupted']) {
       expect(fix.stdout).toContain(line)
+    }
+  })
+
+  it('shows how the memory is filtered', async () => {
+    const { code, stdout } = await astra(['memory', 'list', '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('astra memory list --error-type TypeError --state live')
+    for (const state of memoryStateSchema.options) {
+      expect(stdout).toMatch(new RegExp(`^  ${state} `, 'm'))
     }
   })
 })

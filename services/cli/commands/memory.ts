@@ -2,31 +2,22 @@ import type { Command } from 'commander'
 import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import type { Producer } from '../../../shared/queue/producer.ts'
 import type { CliContext } from '../context.ts'
-import { printRecord, printVerified, stateOf } from '../format/format-memory.ts'
-import { oneLine, type Terminal, table } from '../format/terminal.ts'
+import { printRecord, printVerified } from '../format/format-memory.ts'
+import type { Terminal } from '../format/terminal.ts'
 import { wholeNumber } from '../run-options.ts'
 import { verifyMemory } from '../verify-memory.ts'
 import { type MemoryOptions, noSuchMemory, withMemory } from '../with-memory.ts'
+import { addListCommand } from './memory-list.ts'
 import { addRevokeCommands } from './memory-revoke.ts'
 import { addSearchCommand } from './memory-search.ts'
 import { addSupersedeCommand } from './memory-supersede.ts'
 import { addTransferCommands } from './memory-transfer.ts'
 
-type ListOptions = MemoryOptions & { limit: number; offset: number; session?: string }
 type VerifyOptions = MemoryOptions & { limit: number }
 
 export function addMemoryCommand(program: Command, context: CliContext): void {
   const memory = program.command('memory').description('look into the memory of proved fixes')
-  memory
-    .command('list')
-    .description('list the records, newest first')
-    .option('--limit <n>', 'how many', wholeNumber(1, 500), 50)
-    .option('--offset <n>', 'how many to leave out', wholeNumber(0, 1_000_000_000), 0)
-    .option('--session <id>', 'only those that this run stored')
-    .option('--json', 'print them as JSON')
-    .action((options: ListOptions) =>
-      withMemory(context, options, (producer, terminal) => list(producer, terminal, options)),
-    )
+  addListCommand(memory, context)
   memory
     .command('show <id>')
     .description('show one record with its evidence')
@@ -68,27 +59,6 @@ Exit codes:
   1    something failed; the message says what
   2    wrong usage or configuration; nothing was done
   130  interrupted`
-
-async function list(producer: Producer, terminal: Terminal, options: ListOptions): Promise<void> {
-  const { limit, offset, session } = options
-  const page = await askMemory(producer, 'list', { limit, offset, session_id: session ?? null })
-  terminal.printJson(page)
-  if (page.records.length === 0) {
-    const none = session === undefined ? 'the memory is empty' : `no record of session ${session}`
-    terminal.print(page.total === 0 ? none : `there are only ${page.total}`)
-    return
-  }
-  const rows = page.records.map((record) => [
-    record.memory_id,
-    record.timestamp.slice(0, 16),
-    record.proved ? 'proved' : 'unproved',
-    stateOf(record),
-    oneLine(record.error_type, 24),
-    oneLine(record.fix_description, 60),
-  ])
-  terminal.print(table(['Memory', 'Confirmed', 'Proof', 'State', 'Error type', 'Fix'], rows))
-  terminal.print(`${page.records.length} of ${page.total}`)
-}
 
 async function show(producer: Producer, terminal: Terminal, id: string): Promise<void> {
   const { record, unproved, expired } = await askMemory(producer, 'get', { memory_id: id })

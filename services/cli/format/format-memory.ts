@@ -1,4 +1,4 @@
-import type { ProofProblem, SearchResult } from '../../../shared/contracts/memory.ts'
+import type { MemoryState, ProofProblem, SearchResult } from '../../../shared/contracts/memory.ts'
 import type { MemoryMatch, MemoryRecord } from '../../../shared/contracts/record.ts'
 import type { VerifiedMemory } from '../verify-memory.ts'
 import { oneLine, plain, type Terminal, table } from './terminal.ts'
@@ -37,9 +37,9 @@ export function printRecord(
 /** Whether searches answer with a record, and if not, why; the first reason that holds. */
 export function stateOf(
   record: Pick<MemoryRecord, 'revoked_at' | 'superseded_by'> & { expired: boolean },
-): string {
+): MemoryState {
   if (record.revoked_at !== null) return 'revoked'
-  if (record.superseded_by !== null) return 'replaced'
+  if (record.superseded_by !== null) return 'superseded'
   return record.expired ? 'expired' : 'live'
 }
 
