@@ -1,59 +1,55 @@
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { allCalls } from '../../services/agent-runner/journal/conversation.ts'
 import { createJournalStore } from '../../services/agent-runner/journal/journal-store.ts'
-import { productRoot } from '../../shared/config.ts'
+import { readTranscript, type TranscriptLine } from '../../services/cli/read-transcript.ts'
+import { readConfig } from '../../shared/config.ts'
 import { evidenceLineSchema, readProjectAmounts } from '../../shared/contracts/ledger.ts'
-import type { RunView } from '../../shared/contracts/run-view.ts'
+import { type RunView, readRunView } from '../../shared/contracts/run-view.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
-import type { Lease } from '../../shared/supervisor-client.ts'
-import { type Astra, createAstra } from '../support/astra.ts'
+import {
+  type KeptDemo,
+  type OpenDashboard,
+  openDashboard,
+  runKeptDemo,
+} from '../support/kept-demo.ts'
 import { sampleOf, sumOf } from '../support/metrics.ts'
-import { type ServiceProcess, startService } from '../support/service-process.ts'
 
-/** The sessions of `astra demo`, in an installation that stays up. */
-const sessions = ['scenario_alpha', 'scenario_gamma', 'scenario_beta']
+const runIds = ['demo-1-alpha', 'demo-2-gamma', 'demo-3-beta']
 const offline = { mode: 'offline' }
 
-let astra: Astra
-let lease: Lease
 let folder: string
+let demo: KeptDemo
+let dashboard: OpenDashboard
 let redis: Redis
-let dashboard: ServiceProcess
-let url: string
-let token: string
 const runs: RunView[] = []
+const transcripts: TranscriptLine[][] = []
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'astra-e2e-'))
-  astra = await createAstra()
-  lease = await astra.hold()
-  redis = connectOrFail(astra.config.redis)
-  dashboard = await startService('dashboard', astra.home, { ASTRA_DASHBOARD_PORT: '0' })
-  url = String(dashboard.announced.dashboard_url)
-  token = (await readFile(join(astra.home, 'dashboard/token'), 'utf8')).trim()
-  for (const session of sessions) {
-    const workspace = join(folder, session)
-    const template = join(productRoot, 'demo_projects/templates/typescript', session)
-    await cp(template, workspace, { recursive: true })
-    const { stdout, stderr } = await astra.cli(['fix', workspace, '--offline', '--json'])
-    if (!stdout.trim()) throw new Error(stderr)
-    runs.push(JSON.parse(stdout))
+  demo = await runKeptDemo(folder)
+  dashboard = await openDashboard(folder, demo)
+  redis = connectOrFail(readConfig({ ASTRA_HOME: demo.home }).redis)
+  for (const id of runIds) {
+    const view = await readRunView(redis, id)
+    if (!view) throw new Error(`the demo left no run ${id}`)
+    runs.push(view)
+    transcripts.push(await readTranscript(demo.home, id))
   }
-}, 120_000)
+}, 180_000)
 afterAll(async () => {
-  redis.disconnect()
-  await dashboard.end('SIGTERM')
-  await lease.release()
-  await astra.remove()
+  redis?.disconnect()
+  await dashboard?.close()
   await rm(folder, { recursive: true, force: true })
 })
 
 async function scrape(): Promise<string> {
-  const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
+  const headers = { Authorization: `Bearer ${dashboard.token}` }
+  const response = await fetch(`${dashboard.url}/metrics`, { headers })
   expect(response.status).toBe(200)
   expect(response.headers.get('Content-Type')).toContain('text/plain; version=0.0.4')
   return response.text()
@@ -61,7 +57,7 @@ async function scrape(): Promise<string> {
 
 const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0)
 
-describe('the metrics of three offline sessions', () => {
+describe('the metrics of a real `npm run demo`, scraped from the dashboard that it names', () => {
   it('say what the journals say: requests, tests, searches, tokens and ended runs', async () => {
     expect(runs.map(({ status }) => status)).toEqual(['fixed', 'fixed', 'fixed'])
     const store = createJournalStore(redis)
@@ -95,6 +91,31 @@ describe('the metrics of three offline sessions', () => {
     expect(sampleOf(text, 'astra_memory_records{state="live"}')).toBe(
       new Set(runs.map(({ stored_memory_id }) => stored_memory_id)).size,
     )
+  })
+
+  it('say what the transcripts say: requests, outputs of searches and tests, tokens', async () => {
+    const lines = transcripts.flat()
+    const text = await scrape()
+    const requests = lines.filter(({ type }) => type === 'request').length
+    expect(requests).toBeGreaterThanOrEqual(9)
+    expect(sumOf(text, 'astra_model_requests_total', offline)).toBe(requests)
+    const outputsOf = (tool: string) =>
+      lines.flatMap((line) => (line.type === 'output' && line.tool === tool ? [line.output] : []))
+    const answers = (answer: string) =>
+      sumOf(text, 'astra_memory_searches_total', { ...offline, answer })
+    const searches = outputsOf('search_codebase_memory')
+    const found = searches.filter((output) => output.includes('Match 1 ')).length
+    expect([answers('matches'), answers('none')]).toEqual([found, searches.length - found])
+    // Beside what the model asked for: a baseline of each run, and verifications of its last tree.
+    const tests = sumOf(text, 'astra_test_runs_total', offline)
+    expect(tests).toBeGreaterThanOrEqual(outputsOf('run_tests').length + runs.length)
+    const usage = lines.flatMap((line) =>
+      line.type === 'response' ? [usageSchema.parse(line)] : [],
+    )
+    const read = total(usage.map(({ usage: { input_tokens } }) => input_tokens))
+    const cached = total(usage.map(({ usage: { cached_tokens } }) => cached_tokens))
+    const kind = (name: string) => sumOf(text, 'astra_tokens_total', { ...offline, kind: name })
+    expect([kind('cached_input'), kind('fresh_input')]).toEqual([cached, read - cached])
   })
 
   it('say what the ledger and its evidence say: the same dollars, to the micro-dollar', async () => {
@@ -145,14 +166,18 @@ describe('the metrics of three offline sessions', () => {
     expect(workers).toHaveLength(5)
     for (const line of workers) expect(line).toMatch(/ 1$/)
     expect(text).toContain('astra_scrape_failed{source="runs"} 0')
-    const response = await fetch(`${url}/healthz`)
+    const response = await fetch(`${dashboard.url}/healthz`)
     expect(await response.json()).toMatchObject({ ok: true, services: { 'test-runner': 1 } })
     expect(response.status).toBe(200)
   })
 })
 
+const usageSchema = z.looseObject({
+  usage: z.looseObject({ input_tokens: z.number(), cached_tokens: z.number() }),
+})
+
 async function evidence() {
-  const ledger = join(astra.home, 'ledger')
+  const ledger = join(demo.home, 'ledger')
   const files = (await readdir(ledger)).filter((name) => name.endsWith('.jsonl'))
   const texts = await Promise.all(files.map((name) => readFile(join(ledger, name), 'utf8')))
   const lines = texts

@@ -17,6 +17,7 @@ describe('the demo and the experiment', () => {
     expect(checks.filter((check: { holds: boolean }) => !check.holds)).toEqual([])
     expect(sessions).toHaveLength(3)
     expect(stdout).toContain('not Astra')
+    expect(stdout.trim().split('\n').at(-1)).toContain('keep them: astra demo --keep')
     expect(code).toBe(0)
   })
 

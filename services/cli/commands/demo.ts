@@ -4,6 +4,7 @@ import type { CliContext } from '../context.ts'
 import { checksOf, type DemoSession, printDemo } from '../format/demo-report.ts'
 import { eventLine } from '../format/format-run.ts'
 import { createTerminal, type Terminal } from '../format/terminal.ts'
+import { whereToSee } from '../format/where-to-see.ts'
 import { checkJsonFile, writeJsonFile } from '../json-file.ts'
 import { originalTests } from '../original-tests.ts'
 import { readTranscript } from '../read-transcript.ts'
@@ -35,7 +36,7 @@ export function addDemoCommand(program: Command, context: CliContext): void {
         .choices(demoLanguages)
         .default('typescript'),
     )
-    .option('--keep', 'keep the data and the repaired projects of the demo')
+    .option('--keep', 'keep the data and the repaired projects, for the dashboard to show')
     .option(UNSAFE_FLAG, 'run tests with your rights, where there is no sandbox')
     .option('--json <file>', 'write what was recorded to a file')
     .action(async (options: Options) => {
@@ -55,14 +56,16 @@ async function demo(context: CliContext, options: Options): Promise<number> {
   terminal.print(
     'a search over small edits. Queues, memory, gates, tests and proof are the real ones.',
   )
-  const sessions = await withScratchHome(context, { keep: options.keep ?? false }, (scratch) =>
+  const keep = options.keep ?? false
+  const { sessions, kept } = await withScratchHome(context, { keep }, (scratch) =>
     withServices(
       scratch.config,
       { ...scratch.host, unsafeNoSandbox },
       terminal.note,
       async (services) => {
-        if (options.keep) terminal.print(`Everything stays in ${scratch.folder}`)
-        return runSessions(context, terminal, scratch, services, options.language)
+        if (keep) terminal.print(`Everything stays in ${scratch.folder}`)
+        const sessions = await runSessions(context, terminal, scratch, services, options.language)
+        return { sessions, kept: keep ? scratch.config.home : null }
       },
     ),
   )
@@ -72,6 +75,7 @@ async function demo(context: CliContext, options: Options): Promise<number> {
   const holds = checks.every((check) => check.holds)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   terminal.print(`\n${holds ? 'All of it held' : 'Not all of it held'}, in ${seconds} s.`)
+  terminal.print(whereToSee(context, kept))
   return holds ? 0 : 1
 }
 
