@@ -4,9 +4,12 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/fixtures/**'],
-    // Real processes and real models on two cores: a hung test ends here, no test waits for it.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Real processes and real models on two cores, which others may be using too: a hung test ends
+    // here, no test waits for it.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    // A poll ends when it holds; only one that never would takes this long.
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     maxWorkers: 2,
     retry: 0,

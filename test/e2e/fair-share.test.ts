@@ -71,7 +71,7 @@ it('gives a repository its turn among 20 runs of another, and lets an urgent run
   const waiting = () => producer.queue('tests').getJobCountByTypes('prioritized')
   const first = await tests.begun(1)
   // One test-runner with room for one: all other baselines wait behind this test.
-  await expect.poll(waiting, { timeout: 20_000 }).toBe(19)
+  await expect.poll(waiting).toBe(19)
   await enqueue(other, 'other-1')
   await expect.poll(waiting).toBe(20)
   first.release()
@@ -90,7 +90,7 @@ it('gives a repository its turn among 20 runs of another, and lets an urgent run
   const urgent = await tests.begun(order.length + 2)
   urgent.release()
   const statusOf = async (runId: string) => (await readRunView(redis, runId))?.status
-  await expect.poll(() => statusOf('busy-urgent'), { timeout: 20_000 }).toBe('nothing_to_fix')
+  await expect.poll(() => statusOf('busy-urgent')).toBe('nothing_to_fix')
   expect(await statusOf('other-1')).toBe('nothing_to_fix')
   expect(await statusOf('busy-20')).toBe('running')
 })

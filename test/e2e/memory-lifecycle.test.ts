@@ -13,7 +13,6 @@ import { type Astra, createAstra } from '../support/astra.ts'
 
 const template = join(productRoot, 'demo_projects/templates/typescript/scenario_alpha')
 const POINTS = ['agent.end-journalled', 'agent.outcome-added', 'memory.outcome-counted']
-const LIMIT_MS = 60_000
 
 let astra: Astra
 let folder: string
@@ -62,7 +61,7 @@ async function outcomeNoted(runId: string): Promise<void> {
   const producer = createProducer(redis)
   try {
     const state = () => producer.queue('memory').getJobState(jobIdOf('note-outcome', runId))
-    await expect.poll(state, { timeout: LIMIT_MS }).toBe('completed')
+    await expect.poll(state).toBe('completed')
   } finally {
     await producer.close()
     redis.disconnect()

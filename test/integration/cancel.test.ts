@@ -7,7 +7,11 @@ import { startRun } from '../../services/cli/follow-run.ts'
 import { removeAbandonedFolders } from '../../services/test-runner/copy/test-folder.ts'
 import { killAbandoned } from '../../services/test-runner/run/process-tree.ts'
 import { redisSocketPath } from '../../shared/config.ts'
-import { cancelledKey, markCancelled } from '../../shared/contracts/cancellation.ts'
+import {
+  cancelledChannel,
+  cancelledKey,
+  markCancelled,
+} from '../../shared/contracts/cancellation.ts'
 import { startJobId } from '../../shared/contracts/run.ts'
 import { readRunEvents, readRunView } from '../../shared/contracts/run-view.ts'
 import { connect, KEY_PREFIX } from '../../shared/queue/connection.ts'
@@ -83,15 +87,14 @@ describe('the tests of a cancelled run', () => {
     await start('test-runner')
     await Promise.all([testing('run-a'), testing('run-b')])
     const [a, b] = await Promise.all([tests.begun(1, 'run-a'), tests.begun(1, 'run-b')])
-    const asked = performance.now()
-    await markCancelled(redis, 'run-a')
+    // Without a mark that could be seen by looking: the message alone is what is at once.
+    await redis.publish(cancelledChannel, 'run-a')
     await a.gone
-    expect(performance.now() - asked).toBeLessThan(2000)
     await expect.poll(() => job('run-a')).toEqual(cancelled('run-a'))
 
     expect(b.isGone()).toBe(false)
     b.release()
-    await expect.poll(() => job('run-b'), { timeout: 20_000 }).toMatchObject({ state: 'completed' })
+    await expect.poll(() => job('run-b')).toMatchObject({ state: 'completed' })
     expect(tests.count('run-a')).toBe(1)
   })
 
@@ -108,18 +111,16 @@ describe('the tests of a cancelled run', () => {
     await start('test-runner')
     await testing('run-a')
     const a = await tests.begun(1, 'run-a')
-    const asked = performance.now()
     await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await markCancelled(redis, 'run-a')
     await a.gone
-    expect(performance.now() - asked).toBeLessThan(2000)
   })
 
   it('are not begun when they waited for their turn', async () => {
     await markCancelled(redis, 'run-a')
     await start('test-runner')
     await testing('run-a')
-    await expect.poll(() => job('run-a'), { timeout: 10_000 }).toEqual(cancelled('run-a'))
+    await expect.poll(() => job('run-a')).toEqual(cancelled('run-a'))
     expect(tests.count('run-a')).toBe(0)
   })
 
@@ -132,7 +133,7 @@ describe('the tests of a cancelled run', () => {
     await start('test-runner')
     await a.gone
     await expect
-      .poll(() => job('run-a'), { timeout: 30_000 })
+      .poll(() => job('run-a'))
       .toMatchObject({ state: 'failed', why: 'run run-a was cancelled' })
     expect(tests.count('run-a')).toBe(1)
   })

@@ -76,6 +76,6 @@ it('a damaged file of a trusted key is named, and what is confirmed meanwhile is
   expect(waits).not.toContain(github)
   writeFileSync(file, sound)
   const state = () => producer.queue('memory').getJobState(later)
-  await expect.poll(state, { timeout: 50_000 }).toBe('completed')
+  await expect.poll(state).toBe('completed')
   expect(await search('sound')).toMatchObject({ matches: [{ session_id: 'run-1', proved: true }] })
 })

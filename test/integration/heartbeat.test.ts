@@ -38,7 +38,7 @@ describe('the heartbeat of a service', () => {
 
   async function until(holds: (beats: Heartbeat[]) => boolean): Promise<Heartbeat[]> {
     return expect
-      .poll(() => listHeartbeats(client), { timeout: 25_000, interval: 50 })
+      .poll(() => listHeartbeats(client))
       .toSatisfy(holds)
       .then(() => listHeartbeats(client))
   }

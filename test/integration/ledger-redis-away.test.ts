@@ -9,6 +9,9 @@ import { connectOrFail } from '../../shared/queue/connection.ts'
 import { openLedger, readEvidence } from '../support/ledger.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 
+/** Long enough for a Redis that is only slow. */
+const WAIT_MS = 3000
+
 let server: TestRedis
 let redis: Redis
 let home: string
@@ -17,7 +20,7 @@ let ledger: Ledger
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'astra-ledger-'))
   server = await startRedis()
-  redis = connectOrFail(server.address, { waitMs: 400 })
+  redis = connectOrFail(server.address, { waitMs: WAIT_MS })
   redis.on('error', () => {})
   ledger = openLedger(redis, home)
   await ledger.hold('run-a', '1.1', 100, limits)
@@ -33,7 +36,7 @@ const limits = { project: 1000, day: 1000, run: 1000 }
 describe('the ledger refuses to hold and to mark as sent', () => {
   it('while Redis is away', async () => {
     const gone = await startRedis()
-    const connection = connectOrFail(gone.address, { waitMs: 400 })
+    const connection = connectOrFail(gone.address, { waitMs: WAIT_MS })
     connection.on('error', () => {})
     const away = openLedger(connection, home)
     await away.hold('run-a', '1.1', 100, limits)

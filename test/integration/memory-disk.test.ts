@@ -97,9 +97,7 @@ describe.skipIf(reason !== null)(reason === null ? title : `${title} (${reason})
       .queue('memory')
       .getJobState(jobIdOf('store-later', idOf(payload), payload.confirmed_at))
   const storedLater = (...payloads: StorePayload[]) =>
-    expect
-      .poll(() => Promise.all(payloads.map(stateOf)), { timeout: 50_000 })
-      .toEqual(payloads.map(() => 'completed'))
+    expect.poll(() => Promise.all(payloads.map(stateOf))).toEqual(payloads.map(() => 'completed'))
 
   it('full answers what it has, and stores what is confirmed as soon as there is room', async () => {
     const [first, second] = [payloadOf('run-1'), payloadOf('run-2')]

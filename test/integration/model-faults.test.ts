@@ -41,10 +41,13 @@ beforeAll(async () => {
 })
 afterAll(() => model.close())
 
+/** For answers that come. */
+const AMPLE = { timeoutMs: 30_000, idleMs: 30_000 }
+
 describe('one attempt', () => {
   const body: ResponseCreateParamsNonStreaming = { model: 'gpt-6-astra', input: 'Mend it.' }
 
-  async function attempt(reply: Reply, limits = { timeoutMs: 10_000, idleMs: 10_000 }) {
+  async function attempt(reply: Reply, limits = AMPLE) {
     script = () => reply
     const client = createModelClient({ baseURL: model.url, apiKey: 'any', ...limits })
     const before = model.bodies.length
@@ -100,18 +103,19 @@ describe('one attempt', () => {
   it('a server that is not there worked on nothing', async () => {
     const gone = await startScriptedModel(() => ({ drop: true }))
     await gone.close()
-    const limits = { timeoutMs: 10_000, idleMs: 10_000 }
-    const client = createModelClient({ baseURL: gone.url, apiKey: 'any', ...limits })
+    const client = createModelClient({ baseURL: gone.url, apiKey: 'any', ...AMPLE })
     const result = await client.respond(body, new AbortController().signal)
     expect(result).toMatchObject({ ok: false, fault: { code: 'connection', charged: false } })
   })
 
   it('an answer that does not come, or stops coming, ends by the limit and may have been billed', async () => {
-    const none = await faultOf({ hang: null }, { timeoutMs: 200, idleMs: 10_000 })
+    const short = 1_500
+    const long = 30_000
+    const none = await faultOf({ hang: null }, { timeoutMs: short, idleMs: long })
     expect(none).toMatchObject({ final: false, charged: true, code: 'timeout' })
-    const stalled = await faultOf({ hang: '{"id":' }, { timeoutMs: 10_000, idleMs: 200 })
+    const stalled = await faultOf({ hang: '{"id":' }, { timeoutMs: long, idleMs: short })
     expect(stalled).toMatchObject({ final: false, charged: true, code: 'timeout' })
-    const slow = await faultOf({ hang: '{"id":' }, { timeoutMs: 200, idleMs: 10_000 })
+    const slow = await faultOf({ hang: '{"id":' }, { timeoutMs: short, idleMs: long })
     expect(slow).toMatchObject({ final: false, charged: true, code: 'timeout' })
   })
 
@@ -136,8 +140,7 @@ describe('one attempt', () => {
       stopping.abort(new Error('stopping'))
       return { hang: null }
     }
-    const limits = { timeoutMs: 10_000, idleMs: 10_000 }
-    const client = createModelClient({ baseURL: model.url, apiKey: 'any', ...limits })
+    const client = createModelClient({ baseURL: model.url, apiKey: 'any', ...AMPLE })
     await expect(client.respond(body, stopping.signal)).rejects.toThrow('stopping')
   })
 })
