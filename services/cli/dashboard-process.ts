@@ -3,11 +3,18 @@ import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, compileCache, productRoot } from '../../shared/config.ts'
-import { dashboardReadySchema, NO_AUTH_FLAG } from '../../shared/contracts/dashboard.ts'
+import {
+  type DashboardTicket,
+  dashboardReadySchema,
+  dashboardTicketSchema,
+  NO_AUTH_FLAG,
+  type TicketRequest,
+} from '../../shared/contracts/dashboard.ts'
 import { UnavailableError } from '../../shared/errors.ts'
 import type { CliContext } from './context.ts'
 
 const START_MS = 30_000
+const TICKET_MS = 5_000
 /** The dashboard ends its open pages within a second. */
 const STOP_MS = 5_000
 
@@ -17,6 +24,8 @@ export type RunningDashboard = {
   url: string
   /** The file with the token; null: no login. */
   tokenFile: string | null
+  /** A ticket for one login, for a link. */
+  issueTicket(): Promise<DashboardTicket>
   /** Rejects when it ends by itself. */
   died: Promise<never>
   stop(): Promise<void>
@@ -63,7 +72,8 @@ export async function startDashboard(
   try {
     const url = await Promise.race([listening(child), died])
     const tokenFile = auth ? join(config.home, 'dashboard', 'token') : null
-    return { url, tokenFile, died, stop }
+    const issueTicket = () => Promise.race([ticketOf(child), died])
+    return { url, tokenFile, issueTicket, died, stop }
   } catch (error) {
     await stop()
     throw error
@@ -76,6 +86,18 @@ async function listening(child: ChildProcess): Promise<string> {
     return dashboardReadySchema.parse(message).dashboard_url
   } catch (cause) {
     throw new UnavailableError(`the dashboard did not start within ${START_MS / 1000} s`, { cause })
+  }
+}
+
+async function ticketOf(child: ChildProcess): Promise<DashboardTicket> {
+  const request: TicketRequest = { type: 'issue_ticket' }
+  const answer = once(child, 'message', { signal: AbortSignal.timeout(TICKET_MS) })
+  child.send(request)
+  try {
+    const [message] = await answer
+    return dashboardTicketSchema.parse(message)
+  } catch (cause) {
+    throw new UnavailableError('the dashboard gave no login link', { cause })
   }
 }
 

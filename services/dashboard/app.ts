@@ -20,16 +20,15 @@ import { runEventsPage } from './pages/run-events.ts'
 import { runsPage } from './pages/runs.ts'
 import { requireCsrfToken } from './security/csrf.ts'
 import { boardHeaders, notStored, pageHeaders } from './security/headers.ts'
-import { createLogin, type Login } from './security/login-required.ts'
+import type { Login } from './security/login-required.ts'
 import { requireOwnHost, requireOwnOrigin } from './security/origin.ts'
 import { staticFile } from './static-files.ts'
 
 const MAX_FORM_BYTES = 64 * 1024
 
 /** All routes in order: security first, so that no page can forget it. */
-export function createApp(deps: Deps): Hono {
+export function createApp(deps: Deps, login: Login): Hono {
   const app = new Hono()
-  const login = createLogin(deps.token, deps.now)
   app.onError(errorPage(deps.log))
   app.notFound(notFoundPage)
   addSecurity(app, deps, login)

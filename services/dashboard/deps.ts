@@ -12,7 +12,5 @@ export type Deps = {
   config: Config
   log: Logger
   scrub: Scrubber
-  /** What a login has to show; null: everybody who reaches the server is let in. */
-  token: string | null
   now(): Date
 }

@@ -3,7 +3,11 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Config } from '../../shared/config.ts'
-import { NO_AUTH_FLAG } from '../../shared/contracts/dashboard.ts'
+import {
+  type DashboardTicket,
+  NO_AUTH_FLAG,
+  ticketRequestSchema,
+} from '../../shared/contracts/dashboard.ts'
 import { ConfigError, UnavailableError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
@@ -11,7 +15,9 @@ import { secretsOf } from '../../shared/scrub/known-secrets.ts'
 import { createScrubber } from '../../shared/scrub/scrubber.ts'
 import { runService } from '../../shared/service.ts'
 import { createApp } from './app.ts'
+import { createLogin, type Login } from './security/login-required.ts'
 import { isLoopback } from './security/origin.ts'
+import { TICKET_MINUTES } from './security/tickets.ts'
 import { readToken } from './security/token-file.ts'
 
 /** Pages are quick; what is open longer is a stream, which its reader takes up again. */
@@ -23,7 +29,10 @@ await runService('dashboard', async ({ config, log }) => {
   redis.on('error', (error) => log.debug({ err: error }, 'no connection to Redis'))
   const producer = createProducer(redis)
   const scrub = createScrubber([...secretsOf(config), ...(token === null ? [] : [token])])
-  const app = createApp({ redis, producer, config, log, scrub, token, now: () => new Date() })
+  const now = () => new Date()
+  const login = createLogin(token, now)
+  const app = createApp({ redis, producer, config, log, scrub, now }, login)
+  answerTicketRequests(login)
 
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
   const port = await listen(server, config)
@@ -43,6 +52,16 @@ await runService('dashboard', async ({ config, log }) => {
     },
   }
 })
+
+/** Whoever started this process may log in: it is asked for tickets over their channel, and no log has them. */
+function answerTicketRequests(login: Login): void {
+  process.on('message', (message) => {
+    if (!ticketRequestSchema.safeParse(message).success) return
+    const ticket = login.issueTicket()
+    const answer: DashboardTicket = { type: 'ticket', ticket, minutes: TICKET_MINUTES }
+    process.send?.(answer)
+  })
+}
 
 /** The port. Throws UnavailableError that says what to choose instead. */
 async function listen(server: Server, config: Config): Promise<number> {

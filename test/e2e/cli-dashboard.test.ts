@@ -23,14 +23,14 @@ async function portHolder() {
   return { port, free: () => new Promise((resolve) => server.close(resolve)) }
 }
 
-it('serves until Ctrl-C, with a link that logs in', async () => {
+it('serves until Ctrl-C, with a link that logs in once, and says where the token is', async () => {
   const { port, free } = await portHolder()
   await free()
   const astra = startAstra(['dashboard', '--port', String(port)], { home, env })
   await astra.says('Ctrl-C stops it')
-  const token = (await readFile(join(home, 'astra', 'dashboard', 'token'), 'utf8')).trim()
-  const link = `http://127.0.0.1:${port}/login?token=${token}`
+  const [link = ''] = /http:\S+\/login\?ticket=\S+/.exec(astra.printed()) ?? []
   const entered = await fetch(link, { redirect: 'manual' })
+  expect((await fetch(link, { redirect: 'manual' })).status).toBe(401)
   const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';')
   const fleet = await fetch(`http://127.0.0.1:${port}/fleet`, { headers: { cookie } })
   expect(fleet.status).toBe(200)
@@ -38,7 +38,11 @@ it('serves until Ctrl-C, with a link that logs in', async () => {
   astra.kill('SIGINT')
   const { code, stdout } = await astra.result
   expect(code).toBe(0)
-  expect(stdout).toContain(link)
+  const tokenFile = join(home, 'astra', 'dashboard', 'token')
+  const said = [stdout, await readFile(join(home, 'astra', 'logs', 'dashboard.log'), 'utf8')]
+  expect(stdout).toContain(tokenFile)
+  expect(said.join('')).not.toContain((await readFile(tokenFile, 'utf8')).trim())
+  expect(said[1]).not.toContain(link.split('=')[1])
   await expect(fetch(link)).rejects.toThrow()
 })
 

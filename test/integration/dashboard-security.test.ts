@@ -57,6 +57,8 @@ function form(fields: Record<string, string>, headers: Record<string, string> = 
   }
 }
 
+const ticketPath = () => dashboard.loginLink().slice(dashboard.url.length)
+
 async function csrfOf(headers: Record<string, string>): Promise<string> {
   const { body } = await send('/fleet', { headers })
   return /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? ''
@@ -72,14 +74,54 @@ describe('who is let in', () => {
     },
   )
 
-  it('logs in by the link and takes the token out of the address', async () => {
-    const { status, headers } = await send(`/login?token=${TEST_TOKEN}&next=%2Ffleet%3Fa%3D1`)
+  it('logs in by the link of a ticket, which leaves the address', async () => {
+    const { status, headers } = await send(`${ticketPath()}&next=%2Ffleet%3Fa%3D1`)
     expect(status).toBe(303)
     expect(headers.location).toBe('/fleet?a=1')
     const [cookie = ''] = headers['set-cookie'] ?? []
     expect(cookie).toMatch(/; HttpOnly/)
     expect(cookie).toMatch(/; SameSite=Strict/)
-    expect(cookie).not.toContain(TEST_TOKEN)
+    const session = cookie.split(';')[0] ?? ''
+    expect((await send('/fleet', { headers: { cookie: session } })).status).toBe(200)
+  })
+
+  it('takes a ticket once, from whoever comes first', async () => {
+    const link = ticketPath()
+    expect((await send(link)).status).toBe(303)
+    const { status, headers, body } = await send(link)
+    expect([status, headers['set-cookie']]).toEqual([401, undefined])
+    expect(body).toContain('This link does not log in any more')
+    expect(body).toContain('name="token"')
+  })
+
+  it('leads on whoever opens the link again and is logged in', async () => {
+    const link = ticketPath()
+    const [cookie = ''] = (await send(link)).headers['set-cookie'] ?? []
+    const again = await send(`${link}&next=%2Fcosts`, { headers: { cookie } })
+    expect([again.status, again.headers.location]).toEqual([303, '/costs'])
+  })
+
+  it('takes a ticket for five minutes', async () => {
+    const [early, late] = [ticketPath(), ticketPath()]
+    const issued = now
+    now = new Date(issued.getTime() + 5 * 60_000 - 1)
+    expect((await send(early)).status).toBe(303)
+    now = new Date(issued.getTime() + 5 * 60_000)
+    expect((await send(late)).status).toBe(401)
+  })
+
+  it.each([`ticket=${TEST_TOKEN}`, 'ticket=', `ticket=${'x'.repeat(43)}`, `token=${TEST_TOKEN}`])(
+    'lets nobody in by the address /login?%s',
+    async (query) => {
+      const { headers } = await send(`/login?${query}`)
+      expect(headers['set-cookie']).toBeUndefined()
+    },
+  )
+
+  it('asks a link only to look whether it is there without using it up', async () => {
+    const link = ticketPath()
+    expect((await send(link, { method: 'HEAD' })).status).toBe(200)
+    expect((await send(link)).status).toBe(303)
   })
 
   it('logs in by the form, and shows pages to that session', async () => {
@@ -92,8 +134,7 @@ describe('who is let in', () => {
   it.each(['//evil.example/x', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)'])(
     'leads nowhere else after a login: %s',
     async (next) => {
-      const query = new URLSearchParams({ token: TEST_TOKEN, next })
-      const { headers } = await send(`/login?${query}`)
+      const { headers } = await send('/login', form({ token: TEST_TOKEN, next }))
       expect(headers.location).toMatch(/^\/(?![/\\])/)
       expect(new URL(headers.location ?? '', dashboard.url).origin).toBe(dashboard.url)
     },
@@ -115,16 +156,16 @@ describe('who is let in', () => {
 
   it('refuses even the right token after ten wrong ones, for five minutes', async () => {
     const own = await startDashboardApp(redis.address, home, { now: () => now })
+    const attempt = (token: string) => ({ ...form({ token }, { origin: own.url }), at: own })
     try {
       for (let i = 0; i < 10; i += 1) {
-        const { status, body } = await send(`/login?token=wrong-${i}`, { at: own })
+        const { status, body } = await send('/login', attempt(`wrong-${i}`))
         expect(status).toBe(401)
-        expect(body).toContain('not the token')
+        expect(body).toContain('This is not the token')
       }
-      const right = `/login?token=${TEST_TOKEN}`
-      expect((await send(right, { at: own })).status).toBe(429)
+      expect((await send('/login', attempt(TEST_TOKEN))).status).toBe(429)
       now = new Date(now.getTime() + 5 * 60_000)
-      expect((await send(right, { at: own })).status).toBe(303)
+      expect((await send('/login', attempt(TEST_TOKEN))).status).toBe(303)
     } finally {
       await own.stop()
     }

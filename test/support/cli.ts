@@ -9,6 +9,8 @@ export type CliProcess = {
   kill(signal: NodeJS.Signals): void
   /** Resolves when stdout or stderr holds the text; throws when the process ended without it. */
   says(text: string): Promise<void>
+  /** What stdout holds so far. */
+  printed(): string
   result: Promise<CliResult>
 }
 
@@ -52,6 +54,7 @@ export function startAstra(args: string[], options: Options): CliProcess {
         child.once('close', () => fail(new Error(`never said "${text}": ${JSON.stringify(said)}`)))
         look()
       }),
+    printed: () => said.stdout,
     result,
   }
 }

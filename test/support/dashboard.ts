@@ -5,6 +5,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { pino } from 'pino'
 import { createApp } from '../../services/dashboard/app.ts'
 import type { Deps } from '../../services/dashboard/deps.ts'
+import { createLogin } from '../../services/dashboard/security/login-required.ts'
 import { type Config, readConfig } from '../../shared/config.ts'
 import { connectOrFail, type RedisAddress } from '../../shared/queue/connection.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
@@ -15,6 +16,8 @@ export const TEST_TOKEN = 'a-token-of-the-tests-own-1234567890-abcdefg'
 export type TestDashboard = {
   url: string
   deps: Deps
+  /** The address that `astra dashboard` prints. */
+  loginLink(): string
   /** What a request of somebody who is logged in has to carry. */
   logIn(): Promise<{ cookie: string }>
   stop(): Promise<void>
@@ -37,16 +40,17 @@ export async function startDashboardApp(
     config: { ...readConfig({ ASTRA_HOME: home }), redis: address, ...config },
     log: pino({ level: 'silent' }),
     scrub: createScrubber(token === null ? [] : [token]),
-    token,
     now,
   }
-  const server = createAdaptorServer({ fetch: createApp(deps).fetch }) as Server
+  const login = createLogin(token, now)
+  const server = createAdaptorServer({ fetch: createApp(deps, login).fetch }) as Server
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url,
     deps,
+    loginLink: () => `${url}/login?ticket=${login.issueTicket()}`,
     logIn: () => logIn(url, token ?? ''),
     async stop() {
       server.closeAllConnections()
@@ -58,8 +62,12 @@ export async function startDashboardApp(
 }
 
 async function logIn(url: string, token: string): Promise<{ cookie: string }> {
-  const query = new URLSearchParams({ token })
-  const answer = await fetch(`${url}/login?${query}`, { redirect: 'manual' })
+  const answer = await fetch(`${url}/login`, {
+    method: 'POST',
+    headers: { origin: url },
+    body: new URLSearchParams({ token }),
+    redirect: 'manual',
+  })
   const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
   return { cookie }
 }

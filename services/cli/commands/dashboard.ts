@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { NO_AUTH_FLAG } from '../../../shared/contracts/dashboard.ts'
 import type { CliContext } from '../context.ts'
@@ -28,10 +27,17 @@ async function dashboard(context: CliContext, options: Options): Promise<void> {
     if (context.interrupted.aborted) return
     const running = await startDashboard(config, context, options)
     try {
+      const { url, tokenFile } = running
       const login = await loginLink(running)
-      terminal.printJson({ url: running.url, login })
-      terminal.print(`dashboard  ${running.url}`)
-      if (login) terminal.print(`log in     ${login}`)
+      terminal.printJson({ url, login: login?.link ?? null, token_file: tokenFile })
+      terminal.print(`dashboard  ${url}`)
+      if (login) {
+        terminal.print(`log in     ${login.link}`)
+        terminal.print(
+          `           this link works once, within ${login.minutes} minutes; after that`,
+        )
+        terminal.print(`           type the token in ${tokenFile}`)
+      }
       terminal.print('Ctrl-C stops it.')
       if (!context.interrupted.aborted) {
         await Promise.race([once(context.interrupted, 'abort'), running.died])
@@ -43,11 +49,10 @@ async function dashboard(context: CliContext, options: Options): Promise<void> {
   })
 }
 
-/** Null where nobody has to log in. */
-async function loginLink({ url, tokenFile }: RunningDashboard): Promise<string | null> {
-  if (tokenFile === null) return null
-  const token = (await readFile(tokenFile, 'utf8')).trim()
-  return `${url}/login?token=${encodeURIComponent(token)}`
+/** Null where nobody has to log in. The lasting token is in no link: those end up in histories. */
+async function loginLink({ url, issueTicket }: RunningDashboard) {
+  const { ticket, minutes } = await issueTicket()
+  return ticket === null ? null : { link: `${url}/login?ticket=${ticket}`, minutes }
 }
 
 function portNumber(text: string): number {

@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis'
+import { partsOf } from '../../../shared/contracts/metrics.ts'
+import { runModeSchema } from '../../../shared/contracts/run.ts'
 import type { RunView } from '../../../shared/contracts/run-view.ts'
 import { KEY_PREFIX } from '../../../shared/queue/connection.ts'
 
@@ -25,7 +27,7 @@ export const runCounters = {
     labelNames: ['mode'],
   },
   astra_tokens_total: {
-    help: 'Tokens of model requests; the kinds exclude one another.',
+    help: "Tokens of model requests; the kinds exclude one another. cached_input: what the model's provider had in its prompt cache.",
     labelNames: ['mode', 'kind'],
   },
   astra_run_cost_dollars_total: {
@@ -35,15 +37,27 @@ export const runCounters = {
 } as const
 export type RunCounter = keyof typeof runCounters
 
-/** Whole numbers by counter and label values, as JSON; dollars in millionths. */
+export const runHistograms = {
+  astra_run_budget_spent_ratio: {
+    help: 'The part of their own budget that ended runs spent which asked the model. Runs that a budget stopped are those of reason budget in astra_runs_total.',
+    labelNames: ['mode'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1],
+  },
+} as const
+export type RunHistogram = keyof typeof runHistograms
+
+/**
+ * Whole numbers by metric and label values, as JSON, of a histogram with the part before them;
+ * dollars and sums in millionths.
+ */
 export type RunCounts = Map<string, number>
 
-export const fieldOf = (name: RunCounter, ...values: string[]) => JSON.stringify([name, ...values])
+const fieldOf = (name: RunCounter, ...values: string[]) => JSON.stringify([name, ...values])
 
 /** What one run adds to the counters. */
 export function countsOf(view: RunView): RunCounts {
   const { mode, recall, tokens } = view
-  const counts: [string, number][] = [
+  const counts: Count[] = [
     [fieldOf('astra_model_requests_total', mode), view.requests],
     [fieldOf('astra_tool_calls_total', mode), view.tool_calls],
     [fieldOf('astra_test_runs_total', mode), view.tests],
@@ -64,8 +78,19 @@ export function countsOf(view: RunView): RunCounts {
       recall.searches - delivered,
     ])
     counts.push([fieldOf('astra_runs_total', mode, view.status, view.reason ?? 'none'), 1])
+    counts.push(...budgetCounts(view))
   }
   return new Map(counts)
+}
+
+/** Nothing for runs that had nothing to spend, or nothing to spend it on. */
+function budgetCounts({ mode, requests, cost_usd, budget_usd }: RunView): Count[] {
+  if (!budget_usd || requests === 0) return []
+  const name: RunHistogram = 'astra_run_budget_spent_ratio'
+  return partsOf(cost_usd / budget_usd, runHistograms[name].buckets).map(([part, by]) => [
+    JSON.stringify([name, part, mode]),
+    by,
+  ])
 }
 
 /** Hash: what ended runs have added to the counters, since the first that was counted. */
@@ -94,8 +119,15 @@ export async function addToTotals(redis: Redis, view: RunView): Promise<void> {
 
 export async function readTotals(redis: Redis): Promise<RunCounts> {
   const fields = Object.entries(await redis.hgetall(totalsKey))
-  return new Map(fields.map(([field, text]) => [field, Number(text)]))
+  return new Map([...noneYet, ...fields.map(([field, text]): Count => [field, Number(text)])])
 }
+
+type Count = [field: string, by: number]
+
+/** Shown from the start, so that the first run that a budget stops is seen as growth. */
+const noneYet = runModeSchema.options.map(
+  (mode): Count => [fieldOf('astra_runs_total', mode, 'limit_reached', 'budget'), 0],
+)
 
 /** The runs that need not be looked at again. */
 export async function countedRuns(redis: Redis, now: Date): Promise<string[]> {

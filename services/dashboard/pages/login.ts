@@ -2,15 +2,19 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { page } from '../layout.ts'
 import { type Login, TOO_MANY } from '../security/login-required.ts'
+import { TICKET_MINUTES } from '../security/tickets.ts'
 
-/** GET /login: the form; with `?token=`, as in the link that the command line prints, the login itself. */
+/** GET /login: the form; with `?ticket=`, as in the link that the command line prints, the login itself. */
 export const loginPage =
   (login: Login) =>
   (c: Context): Response | Promise<Response> => {
-    const token = c.req.query('token')
+    const ticket = c.req.query('ticket')
     const next = ownPath(c.req.query('next'))
-    if (token !== undefined && c.req.method === 'GET') return tryLogin(c, login, token, next)
-    return c.get('csrfToken') ? c.redirect(next, 303) : form(c, next)
+    // Whoever is logged in needs no ticket: a link that is opened again leads on.
+    if (c.get('csrfToken')) return c.redirect(next, 303)
+    if (ticket === undefined || c.req.method !== 'GET') return form(c, next)
+    if (login.beginByTicket(c, ticket)) return c.redirect(next, 303)
+    return form(c, next, { status: 401, message: SPENT_TICKET })
   }
 
 /** POST /login */
@@ -33,8 +37,10 @@ function tryLogin(c: Context, login: Login, token: string, next: string) {
     c.header('retry-after', '300')
     return form(c, next, { status: 429, message: TOO_MANY })
   }
-  return form(c, next, { status: 401, message: 'this is not the token of this installation' })
+  return form(c, next, { status: 401, message: 'This is not the token of this installation.' })
 }
+
+const SPENT_TICKET = `This link does not log in any more: it works once, and for ${TICKET_MINUTES} minutes. The token below still does.`
 
 type Refusal = { status: 401 | 429; message: string }
 
@@ -48,7 +54,7 @@ ${refusal ? html`<p class="notice bad" role="alert" id="refusal">${refusal.messa
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus${refusal ? html` aria-invalid="true" aria-describedby="refusal"` : ''}>
 <button>Log in</button>
 </form>
-<p class="muted hint">The token stands in <code>dashboard/token</code> below <code>ASTRA_HOME</code>. <code>astra dashboard</code> prints a link that logs you in.</p>
+<p class="muted hint">The token stands in <code>dashboard/token</code> below <code>ASTRA_HOME</code>. <code>astra dashboard</code> prints where that is when it starts, and a link that logs you in once.</p>
 </div>`
   return page(c, { title: 'Log in', section: null, body, status: refusal?.status ?? 200 })
 }

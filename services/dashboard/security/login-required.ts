@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { HTTPException } from 'hono/http-exception'
 import { randomId, SESSION_HOURS, Sessions } from './sessions.ts'
+import { Tickets } from './tickets.ts'
 import { type TokenAnswer, TokenCheck } from './token-check.ts'
 
 const cookieOptions = { httpOnly: true, sameSite: 'Strict', path: '/' } as const
@@ -14,6 +15,10 @@ export type Login = {
   required: MiddlewareHandler
   /** Begins a session where the token is right. */
   begin(c: Context, token: string): TokenAnswer
+  /** A ticket for one login, for a link; null: nobody needs one. */
+  issueTicket(): string | null
+  /** Begins a session where the ticket is of ours, in time and unused. */
+  beginByTicket(c: Context, ticket: string): boolean
   end(c: Context): void
 }
 
@@ -33,6 +38,8 @@ function openToAll(): Login {
       await next()
     },
     begin: () => 'right',
+    issueTicket: () => null,
+    beginByTicket: () => true,
     end() {},
   }
 }
@@ -40,6 +47,7 @@ function openToAll(): Login {
 function byToken(token: string, now: () => Date): Login {
   const sessions = new Sessions(now)
   const tokens = new TokenCheck(token, now)
+  const tickets = new Tickets(now)
   // Cookies know no ports: two installations on one machine would log each other out.
   const cookie = `astra_${createHash('sha256').update(token).digest('hex').slice(0, 8)}`
 
@@ -49,6 +57,11 @@ function byToken(token: string, now: () => Date): Login {
     const answer = tokens.check(given, addressOf(c))
     if (answer === 'too_many') throw new HTTPException(429, { message: TOO_MANY })
     return answer === 'right'
+  }
+
+  function beginSession(c: Context): void {
+    const { id } = sessions.begin()
+    setCookie(c, cookie, id, { ...cookieOptions, maxAge: SESSION_HOURS * 3600 })
   }
 
   return {
@@ -71,11 +84,14 @@ function byToken(token: string, now: () => Date): Login {
     },
     begin(c, given) {
       const answer = tokens.check(given, addressOf(c))
-      if (answer === 'right') {
-        const { id } = sessions.begin()
-        setCookie(c, cookie, id, { ...cookieOptions, maxAge: SESSION_HOURS * 3600 })
-      }
+      if (answer === 'right') beginSession(c)
       return answer
+    },
+    issueTicket: () => tickets.issue(),
+    beginByTicket(c, ticket) {
+      const isGood = tickets.use(ticket)
+      if (isGood) beginSession(c)
+      return isGood
     },
     end(c) {
       const id = getCookie(c, cookie)
@@ -85,6 +101,6 @@ function byToken(token: string, now: () => Date): Login {
   }
 }
 
-export const TOO_MANY = 'too many wrong tokens; wait five minutes and try again'
+export const TOO_MANY = 'Too many wrong tokens: wait five minutes and try again'
 
 const addressOf = (c: Context) => getConnInfo(c).remote.address ?? ''
