@@ -3,16 +3,18 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Config, productRoot, socketPath } from './config.ts'
+import { type Config, socketPath } from './config.ts'
 import {
   type ClientMessage,
   jsonLines,
+  type Scale,
   type SupervisorMessage,
   type SupervisorStatus,
   supervisorMessageSchema,
   UNSAFE_FLAG,
 } from './contracts/supervisor.ts'
 import { UnavailableError } from './errors.ts'
+import { programFile } from './program-file.ts'
 
 /** A first start loads the model and reads Redis' append-only file. */
 const START_MS = 90_000
@@ -29,27 +31,34 @@ type Progress = (line: string) => void
 type Env = Record<string, string | undefined>
 /** What a new supervisor is started with; a running one keeps its own. */
 type Start = { env: Env; unsafe: boolean }
+/** What has to be true of a held one. */
+type Wish = Start & { processes: Scale }
 
 /**
  * Starts the supervisor of this ASTRA_HOME if none runs, waits until all services are ready, and
  * holds them until `release`. When a supervisor dies under the lease, a new one is started. `env` and
  * `unsafeNoSandbox` are what a new one is started with; a running one keeps its own.
+ * `processes` is how many processes of a service there are to be, whoever started them.
  * Throws UnavailableError when the services do not start.
  */
 export async function holdSupervisor(
   config: Config,
-  options: { onProgress?: Progress; env?: Env; unsafeNoSandbox?: boolean } = {},
+  options: { onProgress?: Progress; env?: Env; unsafeNoSandbox?: boolean; processes?: Scale } = {},
 ): Promise<Lease> {
   const progress = options.onProgress ?? (() => {})
-  const start = { env: options.env ?? process.env, unsafe: options.unsafeNoSandbox ?? false }
+  const wish: Wish = {
+    env: options.env ?? process.env,
+    unsafe: options.unsafeNoSandbox ?? false,
+    processes: options.processes ?? {},
+  }
   let released = false
-  let socket = await hold(config, start, progress)
+  let socket = await hold(config, wish, progress)
 
   const watch = () => {
     socket.once('close', () => {
       if (released) return
       progress('the supervisor ended; starting another')
-      hold(config, start, progress).then(
+      hold(config, wish, progress).then(
         (next) => {
           socket = next
           if (released) socket.destroy()
@@ -85,17 +94,17 @@ export async function supervisorStatus(config: Config): Promise<SupervisorStatus
 }
 
 /** One held connection whose supervisor said that everything is ready. */
-async function hold(config: Config, start: Start, progress: Progress): Promise<Socket> {
+async function hold(config: Config, wish: Wish, progress: Progress): Promise<Socket> {
   const deadline = Date.now() + START_MS
   let spawned: ChildProcess | undefined
   for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {
     const socket = await open(config)
     if (socket) {
       const held = await tryHold(socket, deadline - Date.now(), progress)
-      if (held) return socket
+      if (held && (await tryScale(socket, wish.processes, progress))) return socket
       socket.destroy()
     } else if (!spawned || spawned.exitCode !== null || spawned.signalCode !== null) {
-      spawned = spawnSupervisor(config, start)
+      spawned = spawnSupervisor(config, wish)
     }
     await delay(pause)
   }
@@ -115,6 +124,22 @@ async function tryHold(socket: Socket, timeoutMs: number, progress: Progress): P
     })
   } catch (error) {
     if (error instanceof ConnectionLost) return false
+    throw error
+  }
+}
+
+/** True when all that was asked for runs, false when that supervisor is on its way out. */
+async function tryScale(socket: Socket, processes: Scale, progress: Progress): Promise<boolean> {
+  if (Object.keys(processes).length === 0) return true
+  try {
+    return await exchange(socket, { type: 'scale', processes }, START_MS, (message) => {
+      if (message.type === 'progress') progress(message.line)
+      if (message.type === 'failed') throw new UnavailableError(message.message)
+      return message.type === 'scaled' ? true : undefined
+    })
+  } catch (error) {
+    if (error instanceof ConnectionLost) return false
+    socket.destroy()
     throw error
   }
 }
@@ -141,7 +166,7 @@ function spawnSupervisor(config: Config, { env, unsafe }: Start): ChildProcess {
   const logs = join(config.home, 'logs')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
   const output = openSync(join(logs, 'supervisor.log'), 'a', 0o600)
-  const program = [join(productRoot, 'services/supervisor/main.ts')]
+  const program = [programFile('services/supervisor/main')]
   const child = spawn(process.execPath, unsafe ? [...program, UNSAFE_FLAG] : program, {
     // A session of its own: Ctrl-C in the client's terminal must not stop other clients' services.
     detached: true,

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Config } from '../../shared/config.ts'
-import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
+import { type Scale, UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
 import { UnavailableError, UsageError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, type Producer } from '../../shared/queue/producer.ts'
@@ -19,6 +19,8 @@ export type Services = {
 export type ServiceHost = Pick<CliContext, 'env' | 'interrupted'> & {
   /** Services that are started are to run tests with the person's rights. */
   unsafeNoSandbox?: boolean
+  /** How many processes of a service there are to be. */
+  processes?: Scale
 }
 
 /**
@@ -28,13 +30,13 @@ export type ServiceHost = Pick<CliContext, 'env' | 'interrupted'> & {
  */
 export async function withServices<T>(
   config: Config,
-  { env, interrupted, unsafeNoSandbox = false }: ServiceHost,
+  { env, interrupted, unsafeNoSandbox = false, processes = {} }: ServiceHost,
   onProgress: (line: string) => void,
   use: (services: Services) => Promise<T>,
 ): Promise<T> {
   // A Redis of the person's own is asked first: services would wait for it without an end.
   if ('url' in config.redis) (await connectToRedis(config)).disconnect()
-  const holding = holdSupervisor(config, { env, onProgress, unsafeNoSandbox })
+  const holding = holdSupervisor(config, { env, onProgress, unsafeNoSandbox, processes })
   try {
     await unlessAborted(holding, interrupted)
     if (unsafeNoSandbox) await requireNoSandbox(config)

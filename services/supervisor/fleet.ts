@@ -1,19 +1,23 @@
 import { mkdir } from 'node:fs/promises'
 import type { Logger } from 'pino'
-import { type Config, compileCache } from '../../shared/config.ts'
-import { UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
+import type { Config } from '../../shared/config.ts'
+import {
+  MAX_PROCESSES,
+  SCALED_SERVICES,
+  type Scale,
+  type ScaledService,
+} from '../../shared/contracts/supervisor.ts'
 import { UnavailableError } from '../../shared/errors.ts'
 import { Child, type ChildSpec } from './child.ts'
 import type { ProcessRegister } from './leftovers.ts'
 import { redisChild } from './redis-child.ts'
-import { serviceChild } from './service-child.ts'
+import { type ServiceSpecs, serviceSpecs } from './service-specs.ts'
 
-type Env = Record<string, string | undefined>
 type Progress = (line: string) => void
 
 type FleetDeps = {
   config: Config
-  env: Env
+  env: Record<string, string | undefined>
   log: Logger
   logs: string
   register: ProcessRegister
@@ -24,17 +28,22 @@ type FleetDeps = {
 /** All processes of one installation: Redis unless REDIS_URL names one, then the services. */
 export class Fleet {
   readonly #deps: FleetDeps
-  readonly #services: Child[] = []
+  readonly #specs: ServiceSpecs
+  /** By the names of their processes. */
+  readonly #services = new Map<string, Child>()
   #redis: Child | undefined
   #stopped = false
-  #offlineModelUrl: string | undefined
+  /** One change after the other. */
+  #scaling: Promise<void> = Promise.resolve()
 
   constructor(deps: FleetDeps) {
     this.#deps = deps
+    this.#specs = serviceSpecs(deps.config, deps.env, deps.sandbox)
   }
 
   get status() {
-    return [...(this.#redis ? [this.#redis] : []), ...this.#services].map((child) => child.status)
+    const children = [...(this.#redis ? [this.#redis] : []), ...this.#services.values()]
+    return children.map((child) => child.status)
   }
 
   async start(progress: Progress): Promise<void> {
@@ -43,55 +52,72 @@ export class Fleet {
     if ('path' in config.redis) {
       progress('starting Redis')
       const spec = await redisChild(config.home, config.redis.path, env)
-      this.#redis = this.#child(spec)
+      this.#redis = new Child(spec, this.#deps)
       await this.#start(this.#redis)
     }
     progress('starting the services')
-    const base: Env = {
-      ...env,
-      ASTRA_HOME: config.home,
-      NODE_COMPILE_CACHE: compileCache(env),
-    }
-    // The agent-runner alone talks to the model service, so it alone is given the key.
-    const keyless: Env = { ...base, OPENAI_API_KEY: '' }
-    const testArgs = this.#deps.sandbox ? [] : [UNSAFE_FLAG]
+    const { single, scaled } = this.#specs
     await Promise.all([
-      this.#startService(serviceChild('embedder', keyless)),
-      this.#startService(serviceChild('memory-store', keyless)),
-      this.#startService(serviceChild('test-runner', keyless, undefined, testArgs)),
-      this.#startModelAndAgent(base, keyless),
+      this.#startService(scaled.embedder(1)),
+      this.#startService(single['memory-store']),
+      this.#startService(scaled['test-runner'](1)),
+      this.#startService(single['offline-model']).then(() =>
+        this.#startService(scaled['agent-runner'](1)),
+      ),
     ])
     progress('all services are ready')
+  }
+
+  /**
+   * Starts or stops processes until each named service has as many as asked for; one that is stopped
+   * hands its jobs back. Throws UnavailableError when one does not start; those that did stay.
+   */
+  scale(processes: Scale, progress: Progress): Promise<void> {
+    const scaled = this.#scaling.then(async () => {
+      const changes = SCALED_SERVICES.map((service) => this.#scale(service, processes, progress))
+      const failed = (await Promise.allSettled(changes)).find(({ status }) => status === 'rejected')
+      if (failed?.status === 'rejected') throw failed.reason
+    })
+    this.#scaling = scaled.catch(() => {})
+    return scaled
   }
 
   /** Ends what runs and what is starting, Redis last. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await Promise.all(this.#services.map((child) => child.stop()))
+    await Promise.all([...this.#services.values()].map((child) => child.stop()))
     await this.#redis?.stop()
   }
 
-  /** The agent-runner needs the stand-in's address; the stand-in keeps its port over restarts. */
-  async #startModelAndAgent(base: Env, keyless: Env): Promise<void> {
-    const modelEnv = { ...keyless }
-    const model = serviceChild('offline-model', modelEnv, ({ offline_model_url: url }) => {
-      if (!url) return
-      this.#offlineModelUrl = url
-      modelEnv.OFFLINE_MODEL_PORT = new URL(url).port
-    })
-    await this.#startService(model)
-    const agentEnv = { ...base, OFFLINE_MODEL_URL: this.#offlineModelUrl }
-    await this.#startService(serviceChild('agent-runner', agentEnv))
+  async #scale(service: ScaledService, processes: Scale, progress: Progress): Promise<void> {
+    const wanted = processes[service]
+    if (wanted === undefined) return
+    const specs = Array.from({ length: MAX_PROCESSES }, (_, n) =>
+      this.#specs.scaled[service](n + 1),
+    )
+    const missing = specs.slice(0, wanted).filter(({ name }) => !this.#services.has(name))
+    const surplus = specs.slice(wanted).filter(({ name }) => this.#services.has(name))
+    if (missing.length + surplus.length > 0) progress(`${service}: ${wanted} from now on`)
+    await Promise.all([
+      ...missing.map((spec) => this.#startService(spec)),
+      ...surplus.map(({ name }) => this.#stopService(name)),
+    ])
   }
 
   async #startService(spec: ChildSpec): Promise<void> {
-    const child = this.#child(spec)
-    this.#services.push(child)
-    await this.#start(child)
+    const child = new Child(spec, this.#deps)
+    this.#services.set(spec.name, child)
+    try {
+      await this.#start(child)
+    } catch (error) {
+      this.#services.delete(spec.name)
+      throw error
+    }
   }
 
-  #child(spec: ChildSpec): Child {
-    return new Child(spec, this.#deps)
+  async #stopService(name: string): Promise<void> {
+    await this.#services.get(name)?.stop()
+    this.#services.delete(name)
   }
 
   async #start(child: Child): Promise<void> {
@@ -99,6 +125,8 @@ export class Fleet {
     try {
       await child.start()
     } catch (error) {
+      // One that was not ready in time may still run.
+      await child.stop()
       const why = error instanceof Error ? error.message : String(error)
       throw new UnavailableError(`${child.spec.name} did not start: ${why}; see ${child.logFile}`)
     }

@@ -1,22 +1,26 @@
-import { join } from 'node:path'
-import { productRoot } from '../../shared/config.ts'
 import { type ReadyMessage, readyMessageSchema } from '../../shared/contracts/supervisor.ts'
+import { programFile } from '../../shared/program-file.ts'
 import { type ChildSpec, whenReady } from './child.ts'
 
 /** Loading the model from a cold disk is the slowest start. */
 const READY_MS = 60_000
 
-/** A service of this installation; it ends when its channel to the supervisor closes. */
+type Options = { onReady?(message: ReadyMessage): void; args?: readonly string[]; nth?: number }
+
+/**
+ * A process of a service of this installation, the `nth` of its kind; it ends when its channel to the
+ * supervisor closes.
+ */
 export function serviceChild(
-  name: string,
+  service: string,
   env: Record<string, string | undefined>,
-  onReady: (message: ReadyMessage) => void = () => {},
-  args: readonly string[] = [],
+  { onReady, args = [], nth = 1 }: Options = {},
 ): ChildSpec {
+  const name = nth === 1 ? service : `${service}-${nth}`
   return {
     name,
     command: process.execPath,
-    args: [join(productRoot, 'services', name, 'main.ts'), ...args],
+    args: [programFile(`services/${service}/main`), ...args],
     env,
     channel: true,
     ready: (child) =>
@@ -24,7 +28,7 @@ export function serviceChild(
         child.on('message', (value) => {
           const message = readyMessageSchema.safeParse(value)
           if (!message.success) return
-          onReady(message.data)
+          onReady?.(message.data)
           done()
         }),
       ),

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Config, socketPath } from '../../shared/config.ts'
+import type { ClientMessage, Scale } from '../../shared/contracts/supervisor.ts'
 import { errorText } from '../../shared/errors.ts'
 import { type Client, openControlSocket } from './control-socket.ts'
 import { Fleet } from './fleet.ts'
@@ -85,8 +86,10 @@ class Leases {
     })
   }
 
-  onMessage(client: Client, message: { type: 'hold' | 'release' | 'status' }): void {
-    if (message.type === 'status') {
+  onMessage(client: Client, message: ClientMessage): void {
+    if (message.type === 'scale') {
+      void this.#scale(client, message.processes)
+    } else if (message.type === 'status') {
       client.send({ type: 'status', status: this.#status() })
     } else if (message.type === 'hold') {
       if (this.#isOver) client.send({ type: 'stopping' })
@@ -130,6 +133,16 @@ class Leases {
   #hold(client: Client): void {
     this.#held.add(client)
     if (this.#isReady) client.send({ type: 'ready' })
+  }
+
+  /** Others go on meanwhile; only who asked is told. */
+  async #scale(client: Client, processes: Scale): Promise<void> {
+    try {
+      await this.#fleet.scale(processes, (line) => client.send({ type: 'progress', line }))
+      client.send({ type: 'scaled' })
+    } catch (error) {
+      client.send({ type: 'failed', message: errorText(error) })
+    }
   }
 
   #release(client: Client): void {

@@ -3,11 +3,26 @@ import { z } from 'zod'
 /** On the command line of the test-runner: tests run with its rights. No variable says so. */
 export const UNSAFE_FLAG = '--unsafe-no-sandbox'
 
+/** Services of which one machine may have several processes. */
+export const SCALED_SERVICES = ['agent-runner', 'test-runner', 'embedder'] as const
+export type ScaledService = (typeof SCALED_SERVICES)[number]
+
+/** Of one service on one machine. */
+export const MAX_PROCESSES = 64
+
+/** How many processes of each there are to be; what is not named stays as it is. */
+export const scaleSchema = z.partialRecord(
+  z.enum(SCALED_SERVICES),
+  z.number().int().min(1).max(MAX_PROCESSES),
+)
+export type Scale = z.infer<typeof scaleSchema>
+
 /** What a client may say on the supervisor's socket: one JSON object a line. */
 export const clientMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('hold') }),
   z.strictObject({ type: z.literal('release') }),
   z.strictObject({ type: z.literal('status') }),
+  z.strictObject({ type: z.literal('scale'), processes: scaleSchema }),
 ])
 export type ClientMessage = z.infer<typeof clientMessageSchema>
 
@@ -32,6 +47,7 @@ export type SupervisorStatus = z.infer<typeof supervisorStatusSchema>
 export const supervisorMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('progress'), line: z.string() }),
   z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({ type: z.literal('scaled') }),
   z.strictObject({ type: z.literal('failed'), message: z.string() }),
   z.strictObject({ type: z.literal('stopping') }),
   z.strictObject({ type: z.literal('released'), stopped: z.boolean() }),
