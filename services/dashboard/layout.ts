@@ -54,10 +54,15 @@ ${body}
   return c.html(whole, status ?? 200)
 }
 
-function navigation(c: Context, section: Section): Html {
-  return html`<nav aria-label="Sections">${SECTIONS.map(
+/** The ways to all parts, on every page. */
+export function sectionLinks(section: Section): Html {
+  return html`<nav class="sections" aria-label="Sections">${SECTIONS.map(
     (each) =>
       html`<a href="/${each}"${each === section ? html` aria-current="page"` : ''}>${NAMES[each]}</a>`,
-  )}</nav>
+  )}</nav>`
+}
+
+function navigation(c: Context, section: Section): Html {
+  return html`${sectionLinks(section)}
 ${c.get('signedIn') ? html`<form class="logout" method="post" action="/logout">${csrfField(c)}<button class="quiet">Log out</button></form>` : ''}`
 }

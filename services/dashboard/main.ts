@@ -9,6 +9,7 @@ import {
   ticketRequestSchema,
 } from '../../shared/contracts/dashboard.ts'
 import { ConfigError, UnavailableError } from '../../shared/errors.ts'
+import { httpAddress } from '../../shared/http-address.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
 import { secretsOf } from '../../shared/scrub/known-secrets.ts'
@@ -38,7 +39,7 @@ await runService('dashboard', async ({ config, log }) => {
   const port = await listen(server, config)
 
   return {
-    announce: { dashboard_url: addressOf(config.ASTRA_DASHBOARD_HOST, port) },
+    announce: { dashboard_url: httpAddress(config.ASTRA_DASHBOARD_HOST, port) },
     async close(deadlineMs) {
       const closed = once(server, 'close')
       server.close()
@@ -88,10 +89,4 @@ async function tokenOf({ home, ASTRA_DASHBOARD_HOST: host }: Config, args: reado
       hint: `leave ${NO_AUTH_FLAG} away, or ASTRA_DASHBOARD_HOST unset`,
     },
   )
-}
-
-/** An address for people: that of this machine where the server listens at all of them. */
-function addressOf(host: string, port: number): string {
-  const named = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${named.includes(':') ? `[${named}]` : named}:${port}`
 }

@@ -39,6 +39,16 @@ describe('the board of queues', () => {
     }
   })
 
+  it('leads to all other sections, above what it shows itself', async () => {
+    const page = await (await board('')).text()
+    const before = page.slice(0, page.indexOf('id="root"'))
+    for (const section of ['runs', 'memories', 'costs', 'fleet']) {
+      expect(before).toContain(`<a href="/${section}">`)
+    }
+    const style = /href="(\/static\/board\.css\?v=[^"]+)"/.exec(before)?.[1] ?? ''
+    expect((await fetch(dashboard.url + style)).status).toBe(200)
+  })
+
   it('shows jobs with their secrets taken out and their texts cut', async () => {
     const path = '/api/queues?activeQueue=embeddings&status=waiting&page=1&jobsPerPage=10'
     const text = await (await board(path)).text()

@@ -7,19 +7,11 @@ import { HTTPException } from 'hono/http-exception'
 import { catalog, type QueueName } from '../../../shared/contracts/catalog.ts'
 import type { Deps } from '../deps.ts'
 import { cleaned, shortened } from '../queues/cleaned.ts'
+import { ownBoardPage } from '../queues/own-board-page.ts'
 
 export const QUEUES_PATH = '/queues'
 
-const uiConfig = {
-  boardTitle: 'Astra queues',
-  hideDocsLink: true,
-  miscLinks: [
-    { text: 'Runs', url: '/runs' },
-    { text: 'Memories', url: '/memories' },
-    { text: 'Costs', url: '/costs' },
-    { text: 'Fleet', url: '/fleet' },
-  ],
-}
+const uiConfig = { boardTitle: 'Queues', hideDocsLink: true }
 
 /** GET /queues and what is below it: bull-board, which here shows and changes nothing. */
 export function queuesBoard(deps: Deps): Hono {
@@ -55,14 +47,13 @@ function readOnlyQueue({ producer }: Deps, name: QueueName): BullMQAdapter {
   return adapter
 }
 
-/** Asks no other server for fonts, and shows no secret, wherever in a job or its errors it stands. */
+/** Shows our links, asks no other server for fonts, and shows no secret, wherever in a job or its errors it stands. */
 async function safeResponse(response: Response, { scrub }: Deps): Promise<Response> {
   const type = response.headers.get('content-type') ?? ''
   const headers = new Headers(response.headers)
   headers.delete('content-length')
   if (type.startsWith('text/html')) {
-    const page = await response.text()
-    const own = page.replace(/<link [^>]*fonts\.googleapis\.com[^>]*>/g, '')
+    const own = await ownBoardPage(await response.text())
     return new Response(own, { status: response.status, headers })
   }
   if (!type.startsWith('application/json')) return response
