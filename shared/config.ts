@@ -6,6 +6,7 @@ import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { ConfigError } from './errors.ts'
 import type { RedisAddress } from './queue/connection.ts'
+import { layeredEnv, withSecretsOfFiles } from './secret-files.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -14,6 +15,11 @@ export const productRoot = resolve(import.meta.dirname, '..')
 
 const whole = (min: number, max: number, byDefault: number) =>
   z.coerce.number().int().min(min).max(max).default(byDefault)
+/** Where a server listens. */
+const host = z
+  .string()
+  .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address')
+  .default('127.0.0.1')
 const usd = (byDefault: number) => z.coerce.number().min(0).max(100_000).default(byDefault)
 
 /** `input,cached,cache_write,output` in US dollars per million tokens. */
@@ -43,6 +49,12 @@ const serverUrl = z
 /** All settings; `.env.example` explains each. Unknown variables are ignored. */
 const settingsSchema = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  REDIS_PASSWORD: z.string().min(1).optional(),
+  ASTRA_SHARED_DIR: z
+    .string()
+    .refine((path) => path.startsWith('/'), 'must be an absolute path')
+    .optional(),
+  ASTRA_SNAPSHOT_REDIS_MB: whole(1, 500, 32),
   ASTRA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
 
   OPENAI_API_KEY: z.string().min(1).optional(),
@@ -91,24 +103,28 @@ const settingsSchema = z.object({
 
   EMBEDDING_MODEL_PATH: z.string().min(1).optional(),
   OFFLINE_MODEL_URL: z.url({ protocol: /^http$/ }).optional(),
+  OFFLINE_MODEL_HOST: host,
   OFFLINE_MODEL_PORT: whole(0, 65_535, 0),
 
-  ASTRA_DASHBOARD_HOST: z
-    .string()
-    .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address')
-    .default('127.0.0.1'),
+  ASTRA_DASHBOARD_HOST: host,
   ASTRA_DASHBOARD_PORT: whole(0, 65_535, 8377),
 })
 
 /** What one setting asks of another. */
-const coherentSettings = settingsSchema.refine(
-  ({ ASTRA_MEMORY_SHARING, ASTRA_MEMORY_GROUP }) =>
-    ASTRA_MEMORY_SHARING !== 'group' || ASTRA_MEMORY_GROUP !== undefined,
-  {
-    path: ['ASTRA_MEMORY_GROUP'],
-    message: 'must name the group that ASTRA_MEMORY_SHARING=group shares with',
-  },
-)
+const coherentSettings = settingsSchema
+  .refine(
+    ({ ASTRA_MEMORY_SHARING, ASTRA_MEMORY_GROUP }) =>
+      ASTRA_MEMORY_SHARING !== 'group' || ASTRA_MEMORY_GROUP !== undefined,
+    {
+      path: ['ASTRA_MEMORY_GROUP'],
+      message: 'must name the group that ASTRA_MEMORY_SHARING=group shares with',
+    },
+  )
+  .refine(
+    ({ REDIS_URL, REDIS_PASSWORD }) =>
+      !REDIS_URL || !REDIS_PASSWORD || new URL(REDIS_URL).password === '',
+    { path: ['REDIS_PASSWORD'], message: 'must be unset where REDIS_URL holds a password' },
+  )
 
 export type Config = z.infer<typeof settingsSchema> & {
   /** ASTRA_HOME: all data of this installation. */
@@ -130,10 +146,16 @@ export function readConfig(env: Env): Config {
     })
   }
   const home = astraHome(env)
-  const redis = parsed.data.REDIS_URL
-    ? { url: parsed.data.REDIS_URL }
-    : { path: redisSocketPath(home, env) }
+  const { REDIS_URL: url, REDIS_PASSWORD: password } = parsed.data
+  const redis = url ? { url: withPassword(url, password) } : { path: redisSocketPath(home, env) }
   return { ...parsed.data, home, redis }
+}
+
+function withPassword(address: string, password: string | undefined): string {
+  if (password === undefined) return address
+  const url = new URL(address)
+  url.password = encodeURIComponent(password)
+  return url.href
 }
 
 /** ASTRA_HOME, or the XDG data folder. */
@@ -168,13 +190,13 @@ export function redisSocketPath(home: string, env: Env): string {
 }
 
 /**
- * The environment with `.env` of ASTRA_HOME and of the clone below it. A workspace's `.env` is
- * never read: its OPENAI_BASE_URL would send the key elsewhere.
+ * The environment with `.env` of ASTRA_HOME and of the clone below it, and with the secrets that
+ * stand in files. A workspace's `.env` is never read: its OPENAI_BASE_URL would send the key elsewhere.
  */
 export function withDotEnv(env: Env): Env {
   const files = [join(productRoot, '.env'), join(astraHome(env), '.env')]
   const layers = files
     .filter((file) => existsSync(file))
     .map((file) => parseEnv(readFileSync(file, 'utf8')))
-  return Object.assign({}, ...layers, env)
+  return withSecretsOfFiles(layeredEnv([...layers, env]))
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, compileCache, productRoot } from '../../shared/config.ts'
+import { type Config, compileCache } from '../../shared/config.ts'
 import {
   type DashboardTicket,
   dashboardReadySchema,
@@ -11,6 +11,7 @@ import {
   type TicketRequest,
 } from '../../shared/contracts/dashboard.ts'
 import { UnavailableError } from '../../shared/errors.ts'
+import { programFile } from '../../shared/program-file.ts'
 import type { CliContext } from './context.ts'
 
 const START_MS = 30_000
@@ -43,7 +44,7 @@ export async function startDashboard(
   const log = openSync(logFile, 'a', 0o600)
   const child = spawn(
     process.execPath,
-    [join(productRoot, 'services/dashboard/main.ts'), ...(auth ? [] : [NO_AUTH_FLAG])],
+    [programFile('services/dashboard/main'), ...(auth ? [] : [NO_AUTH_FLAG])],
     {
       env: {
         ...env,
@@ -51,6 +52,7 @@ export async function startDashboard(
         NODE_COMPILE_CACHE: compileCache(env),
         // The agent-runner alone is given the key.
         OPENAI_API_KEY: '',
+        OPENAI_API_KEY_FILE: '',
         ...(port === undefined ? {} : { ASTRA_DASHBOARD_PORT: String(port) }),
       },
       stdio: ['ignore', 'ignore', log, 'ipc'],

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { httpAddress } from '../../shared/http-address.ts'
 import { runService } from '../../shared/service.ts'
 import { openResponsesStore } from './responses-store.ts'
 import { createStandInServer } from './server.ts'
@@ -15,13 +16,13 @@ await runService('offline-model', async ({ config, log }) => {
 
   const store = await openResponsesStore(join(config.home, 'offline-model'), MAX_RESPONSES)
   const server = createStandInServer({ store, log, now: () => new Date() })
-  server.listen(config.OFFLINE_MODEL_PORT, '127.0.0.1')
+  server.listen(config.OFFLINE_MODEL_PORT, config.OFFLINE_MODEL_HOST)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   log.info({ port }, STAND_IN_NOTICE)
 
   return {
-    announce: { offline_model_url: `http://127.0.0.1:${port}/v1` },
+    announce: { offline_model_url: `${httpAddress(config.OFFLINE_MODEL_HOST, port)}/v1` },
     async close(deadlineMs) {
       const closed = once(server, 'close')
       server.close()
