@@ -11,7 +11,7 @@ let lease: Lease
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'astra-bad-'))
-  astra = await createAstra({ ASTRA_TEST_SECONDS: '3' })
+  astra = await createAstra({ ASTRA_TEST_SECONDS: '15' })
   lease = await astra.hold()
 })
 afterAll(async () => {

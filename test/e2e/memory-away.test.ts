@@ -47,10 +47,7 @@ it('repairs without its memory, says so, and remembers the repair when the memor
   expect(people.stdout).toContain(stores)
 
   await double.start()
-  let stored: unknown[] = []
-  for (const deadline = Date.now() + 40_000; stored.length === 0 && Date.now() < deadline; ) {
-    const { stdout } = await astra.cli(['memory', 'list', '--json'])
-    stored = JSON.parse(stdout).records
-  }
-  expect(stored).toMatchObject([{ memory_id: view.stored_memory_id, proved: true }])
+  const stored = async () =>
+    JSON.parse((await astra.cli(['memory', 'list', '--json'])).stdout).records
+  await expect.poll(stored).toMatchObject([{ memory_id: view.stored_memory_id, proved: true }])
 })

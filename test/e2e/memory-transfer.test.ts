@@ -79,7 +79,7 @@ const records = (key: SigningKey) => [
   ),
 ]
 
-describe('records move from store to store', { timeout: 120_000 }, () => {
+describe('records move from store to store', () => {
   it('through a pipe, and come out as they went in, to the byte', async () => {
     const first = await memory('sqlite', ['export', '-', '--vectors'])
     expect(first).toMatchObject({ code: 0 })

@@ -7,7 +7,7 @@ import { startFaultedRun } from './faulted-run.ts'
 
 /** Time to stop the model before it is asked. */
 const SLOW_MS = 2_000
-const LIMIT_MS = 120_000
+const LIMIT_MS = 320_000
 
 it(
   'an agent-runner that stands still for longer than its lock loses the run to another, and what it ' +

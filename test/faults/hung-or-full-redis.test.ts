@@ -6,7 +6,7 @@ import { startFaultedRun } from './faulted-run.ts'
 const HUNG_MS = 15_000
 /** Longer than all tries of a job together, so that no number of retries gets over it. */
 const FULL_MS = 8_000
-const LIMIT_MS = 120_000
+const LIMIT_MS = 320_000
 
 const moments = [/^request 2$/, /run_tests/]
 

@@ -3,7 +3,7 @@ import type { Job } from 'bullmq'
 import { describe, it } from 'vitest'
 import { type FaultedRun, startFaultedRun } from './faulted-run.ts'
 
-const LIMIT_MS = 90_000
+const LIMIT_MS = 320_000
 
 describe('a wake that was lost', () => {
   it('is made up for by the sweeper', { timeout: LIMIT_MS }, async ({ expect, onTestFinished }) => {

@@ -18,7 +18,7 @@ import {
   untilQuiet,
 } from '../chaos/session.ts'
 
-const LIMIT_MS = 120_000
+const LIMIT_MS = 300_000
 const TEXTS = 300
 const RUNS = 5
 

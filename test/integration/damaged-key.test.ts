@@ -42,7 +42,7 @@ function search(id: string) {
   const embed = flowJob('embeddings', 'embed', { texts: [symptom] }, jobIdOf('embed', id))
   const question = { query: symptom, error_type: null, top_k: 3 }
   const flow = flowJob('memory', 'search', question, jobIdOf('search', id), [embed])
-  return ask(producer, { ...flow, queueName: 'memory', name: 'search' }, { timeoutMs: 50_000 })
+  return ask(producer, { ...flow, queueName: 'memory', name: 'search' }, { timeoutMs: 150_000 })
 }
 
 it('a damaged file of a trusted key is named, and what is confirmed meanwhile is stored later', async () => {
@@ -61,7 +61,7 @@ it('a damaged file of a trusted key is named, and what is confirmed meanwhile is
   const embed = flowJob('embeddings', 'embed', { texts }, jobIdOf('embed', 'store'))
   const store = flowJob('memory', 'store', payload, jobIdOf('store', 'run-1'), [embed])
   const asked = { ...store, queueName: 'memory', name: 'store' } as const
-  expect(await ask(producer, asked, { timeoutMs: 50_000 })).toEqual({
+  expect(await ask(producer, asked, { timeoutMs: 150_000 })).toEqual({
     stored: true,
     memory_id,
     waiting: true,

@@ -47,7 +47,7 @@ function command(runner: Runner): [string, string[]] {
 function canRun(runner: Runner): boolean {
   const [program] = command(runner)
   const probe = runner === 'pytest' ? ['-m', 'pytest', '--version'] : ['--version']
-  return spawnSync(program, probe, { timeout: 30_000 }).status === 0
+  return spawnSync(program, probe, { timeout: 100_000 }).status === 0
 }
 
 function count(output: string, pattern: RegExp): number {
@@ -88,7 +88,7 @@ function runTests(runner: Runner, cwd: string): { exitCode: number | null; outpu
     // Bytecode is dated in whole seconds: a repair within the same second could go unnoticed.
     PYTHONDONTWRITEBYTECODE: '1',
   }
-  const run = spawnSync(program, args, { cwd, env, encoding: 'utf8', timeout: 25_000 })
+  const run = spawnSync(program, args, { cwd, env, encoding: 'utf8', timeout: 100_000 })
   return { exitCode: run.status, output: run.stdout + run.stderr }
 }
 

@@ -58,7 +58,7 @@ async function queueEvents(): Promise<QueueEvents> {
 
 function askFor(jobId: string, texts: string[]) {
   const job = flowJob('embeddings', 'embed', { texts }, jobId)
-  return ask(producer, { ...job, queueName: 'embeddings', name: 'embed' }, { timeoutMs: 50_000 })
+  return ask(producer, { ...job, queueName: 'embeddings', name: 'embed' }, { timeoutMs: 150_000 })
 }
 
 async function vectorsOf(texts: string[]): Promise<string[]> {

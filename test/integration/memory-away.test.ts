@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { redisSocketPath } from '../../shared/config.ts'
 import type { JobName, Payload, Result } from '../../shared/contracts/catalog.ts'
@@ -50,7 +49,7 @@ function request<J extends JobName<'memory'>>(
   const embed = flowJob('embeddings', 'embed', { texts: ['-'] }, jobIdOf('embed', name, id))
   const children = texts.length > 0 ? [{ ...embed, data: { texts } }] : []
   const flow = flowJob('memory', name, payload, jobIdOf(name, id), children)
-  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 50_000 })
+  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 150_000 })
 }
 
 const store = (payload: StorePayload) =>
@@ -61,14 +60,6 @@ const store = (payload: StorePayload) =>
 const search = (id: string, query: string) =>
   request('search', id, { query, error_type: null, top_k: 5 }, [query])
 const list = (id: string) => request('list', id, { limit: 10, offset: 0, session_id: null })
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 40_000; Date.now() < deadline; ) {
-    if (await holds()) return
-    await setTimeout(100)
-  }
-  throw new Error(`not within 40 s: ${what}`)
-}
 
 const servers = [
   { kind: 'qdrant', start: startQdrantDouble, variable: 'ASTRA_QDRANT_URL' },
@@ -110,7 +101,7 @@ describe.each(servers)('a memory in $kind', ({ kind, start, variable }) => {
     expect(['delayed', 'active', 'waiting']).toContain(await state())
 
     await double.start()
-    await until('stored', async () => (await state()) === 'completed')
+    await expect.poll(state).toBe('completed')
     const { records } = await list(`back-${kind}`)
     expect(records.map((record) => [record.session_id, record.proved]).sort()).toEqual([
       [`run-early-${kind}`, true],

@@ -67,7 +67,7 @@ describe.skipIf(reason !== null)(reason === null ? title : `${title} (${reason})
     const embed = flowJob('embeddings', 'embed', { texts: ['-'] }, jobIdOf('embed', name, id))
     const children = texts.length > 0 ? [{ ...embed, data: { texts } }] : []
     const flow = flowJob('memory', name, payload, jobIdOf(name, id), children)
-    return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 50_000 })
+    return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 150_000 })
   }
   const store = (payload: StorePayload) =>
     request('store', payload, [payload.evidence.symptom, payload.claim.fix_description])

@@ -54,7 +54,7 @@ function request<J extends JobName<'memory'>>(
   const embed = flowJob('embeddings', 'embed', { texts: ['-'] }, jobIdOf('embed', name, id))
   const children = texts.length > 0 ? [{ ...embed, data: { texts } }] : []
   const flow = flowJob('memory', name, payload, jobIdOf(name, id), children)
-  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 50_000 })
+  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 150_000 })
 }
 
 /** A fix of a test that only the records of that story have, confirmed on that day. */

@@ -57,7 +57,7 @@ function request<J extends JobName<'memory'>>(
   const embed = flowJob('embeddings', 'embed', { texts: ['-'] }, jobIdOf('embed', name, id))
   const children = texts.length > 0 ? [{ ...embed, data: { texts } }] : []
   const flow = flowJob('memory', name, payload, jobIdOf(name, id), children)
-  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 50_000 })
+  return ask(producer, { ...flow, queueName: 'memory', name }, { timeoutMs: 150_000 })
 }
 
 const store = (payload: StorePayload, id = payload.session_id) =>
@@ -121,7 +121,7 @@ describe('what must not be stored is refused and leaves nothing behind:', () => 
     const flow = flowJob('memory', 'store', payload, jobIdOf('store', session))
     const data = { ...payload, ...changes, claim: { ...payload.claim, ...claim } }
     const bad = { ...flow, data, queueName: 'memory', name: 'store' } as const
-    await expect(ask(producer, bad, { timeoutMs: 50_000 })).rejects.toThrow(field)
+    await expect(ask(producer, bad, { timeoutMs: 150_000 })).rejects.toThrow(field)
     expect((await list(session, session)).total).toBe(0)
   })
 

@@ -234,7 +234,7 @@ describe('state', () => {
       const { stdout } = await run(
         process.execPath,
         ['--input-type=module', '-e', program, JSON.stringify([half, repairTools])],
-        { timeout: 30_000 },
+        { timeout: 100_000 },
       )
       expect(JSON.parse(stdout)).toEqual(nextOutput(half, repairTools))
     },

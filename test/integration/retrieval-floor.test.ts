@@ -15,7 +15,7 @@ beforeAll(async () => {
   const corpus = await loadCorpus(corpusFolder)
   stored = await storeCorpus(corpus)
   measured = await evaluate(corpus, stored, { folds: null })
-}, 120_000)
+})
 
 afterAll(async () => {
   await stored.close()

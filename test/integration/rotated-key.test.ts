@@ -50,7 +50,7 @@ async function verify(id: string) {
   const payload = { run_id: 'run-a', path_env: pathEnv, command: 'node --test', patch }
   const job = flowJob('tests', 'verify', payload, id)
   const question = { ...job, queueName: 'tests', name: 'verify' } as const
-  const verdict = await ask(producer, question, { timeoutMs: 50_000 })
+  const verdict = await ask(producer, question, { timeoutMs: 150_000 })
   if (!verdict.confirmed) throw new Error(verdict.message)
   return verdict.receipt
 }

@@ -28,11 +28,7 @@ const pidsOf = (found: SupervisorStatus) => [
 
 /** Resolves when none of the processes is there any more, zombies apart. */
 async function gone(pids: number[]): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (pids.some(isAlive)) {
-    if (Date.now() > deadline) throw new Error(`still there: ${pids.filter(isAlive)}`)
-    await delay(20)
-  }
+  await expect.poll(() => pids.filter(isAlive)).toEqual([])
 }
 
 function isAlive(pid: number): boolean {
@@ -45,7 +41,7 @@ function isAlive(pid: number): boolean {
 
 /** Resolves with the status once `accept` is true of it. */
 async function statusWhen(accept: (found: SupervisorStatus) => boolean): Promise<SupervisorStatus> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const found = await supervisorStatus(astra.config).catch(() => null)
     if (found && accept(found)) return found

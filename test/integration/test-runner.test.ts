@@ -67,7 +67,7 @@ describe('the test-runner', () => {
     const contents = await fixture('node')
     await writeSnapshot(home, 'run-a', contents)
     await start()
-    const before = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 40_000 })
+    const before = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 150_000 })
     expect(before).toMatchObject({ kind: 'red', commands: ['node --test'], failed: 6 })
 
     const source = contents[SOURCE] ?? ''
@@ -82,7 +82,7 @@ describe('the test-runner', () => {
         queueName: 'tests' as const,
         name: 'run' as const,
       }),
-      { timeoutMs: 40_000 },
+      { timeoutMs: 150_000 },
     )
     expect(run).toMatchObject({ kind: 'green', verification: { confirmed: true } })
     const verdict = await ask(
@@ -91,7 +91,7 @@ describe('the test-runner', () => {
         queueName: 'tests' as const,
         name: 'verify' as const,
       }),
-      { timeoutMs: 40_000 },
+      { timeoutMs: 150_000 },
     )
     if (!verdict.confirmed) throw new Error(verdict.message)
     expect(receiptProblem(verdict.receipt, loadTrustedKeys(home))).toBeNull()
@@ -113,10 +113,10 @@ describe('the test-runner', () => {
     await start()
     const again = await tests.begun(2, 'a')
     again.release()
-    const result = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 45_000 })
+    const result = await ask(producer, baselineJob('baseline-1'), { timeoutMs: 150_000 })
     expect(result).toMatchObject({ kind: 'green', passed: 2 })
     expect(await testFolders()).toEqual([])
-  }, 100_000)
+  })
 
   it('ends on SIGTERM with its tests, and hands the job back', async () => {
     await writeSnapshot(home, 'run-a', tests.projectWithDaemon('a'), { links: tests.links })

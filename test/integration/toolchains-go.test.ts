@@ -61,5 +61,5 @@ describe.skipIf(!hasGo)('go test with a cache that is empty at first', () => {
     const edits = { 'add.go': 'package shop\n\nfunc Add(a, b int) int { return a + b }\n' }
     expect(await tested.verify('go test ./...', edits)).toMatchObject({ confirmed: true })
     expect(await cached()).toEqual(before)
-  }, 100_000)
+  })
 })

@@ -64,7 +64,7 @@ function parseBlock(block: string): StreamEvent {
 async function limited<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('nothing came for 20 s')), 20_000)
+    timer = setTimeout(() => reject(new Error('nothing came for 60 s')), 60_000)
   })
   try {
     return await Promise.race([work, limit])

@@ -82,7 +82,7 @@ function outputOf(file: string, args: string[], cwd: string): Promise<string> {
     TZ: 'America/New_York',
   }
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd, env, timeout: 20_000, killSignal: 'SIGKILL' })
+    const child = spawn(file, args, { cwd, env, timeout: 100_000, killSignal: 'SIGKILL' })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString()

@@ -24,8 +24,8 @@ describe('globs of a repository', () => {
   it('takes no time that the repository could choose', () => {
     const path = `${'a'.repeat(250)}/${'b'.repeat(250)}/${'a'.repeat(250)}`
     const matches = globMatcher(['**/*a*x/**/*b*x/*a'], { dot: true })
-    const started = performance.now()
+    const started = process.cpuUsage()
     expect(matches(path)).toBe(false)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000)
   })
 })

@@ -51,7 +51,7 @@ beforeAll(async () => {
   const gone = ({ repository_id, memory_id }: MemoryRecord) =>
     repository_id === 'repository-3' || [11, 12, 40, 41, 42].map(idOf).includes(memory_id)
   stored = stored.filter(({ record }) => !gone(record))
-}, 60_000)
+})
 
 afterAll(async () => {
   await backend.close()

@@ -180,15 +180,21 @@ describe('a secret that the process knows', () => {
   })
 })
 
+/** Of the processor: how busy the machine is does not count. */
+function processorMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1000
+}
+
 describe('time', () => {
   it('a text of 4,000 characters takes less than 5 ms', async () => {
     const line = `  File "src/app.py", in load\n    config = read(path, token=${github.slice(0, 8)})\n`
     const text = line.repeat(50).slice(0, 4000)
     const times: number[] = []
     for (let round = 0; round < 101; round += 1) {
-      const start = performance.now()
+      const start = process.cpuUsage()
       await scrub(text)
-      times.push(performance.now() - start)
+      times.push(processorMs(start))
     }
     expect(times.sort((a, b) => a - b)[50]).toBeLessThan(5)
   })
@@ -268,11 +274,9 @@ describe('time', () => {
     ],
   ]
   it.each(repeated)('100,000 characters of %j end soon', async (part) => {
-    // Of the processor: how busy the machine is does not count.
-    const before = process.cpuUsage()
+    const start = process.cpuUsage()
     await scrub(part.repeat(Math.ceil(100_000 / part.length)))
-    const { user, system } = process.cpuUsage(before)
-    expect((user + system) / 1000).toBeLessThan(3000)
+    expect(processorMs(start)).toBeLessThan(3000)
   })
 
   it('100,000 characters of whatever parts end soon', async () => {
@@ -283,11 +287,11 @@ describe('time', () => {
       .map(([parts]) => parts.join(''))
     await fc.assert(
       fc.asyncProperty(hostile, async (part) => {
-        const start = performance.now()
+        const start = process.cpuUsage()
         await scrub(part.repeat(Math.ceil(100_000 / part.length)).slice(0, 100_000))
-        expect(performance.now() - start).toBeLessThan(3000)
+        expect(processorMs(start)).toBeLessThan(3000)
       }),
       { numRuns: 40 },
     )
-  }, 120_000)
+  })
 })
