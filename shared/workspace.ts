@@ -1,10 +1,30 @@
-import { copyFile, mkdir, readdir, readFile, realpath, stat, symlink } from 'node:fs/promises'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  stat,
+  symlink,
+} from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { type Manifest, manifestSchema } from './contracts/manifest.ts'
 import type { RunFiles } from './run-files.ts'
 
 export async function readManifest(files: RunFiles): Promise<Manifest> {
   return manifestSchema.parse(JSON.parse(await readFile(files.manifest, 'utf8')))
+}
+
+/**
+ * A manifest on the machine that uses it. `arrived` says that the snapshot was taken on another one:
+ * its paths are none of this machine's, and its dependency folders stand elsewhere, by their numbers.
+ */
+export type PlacedManifest = Manifest & { arrived?: { dependencies: readonly string[] } }
+
+/** Where the n-th dependency folder stands on this machine; tests see it at its link's target. */
+export function standsAt({ links, arrived }: PlacedManifest, index: number): string | null {
+  return (arrived ? arrived.dependencies[index] : links[index]?.target) ?? null
 }
 
 /** Where the processes that use a copy will find it and its dependencies. */
@@ -27,8 +47,8 @@ export type Materialised = {
  * folders come by reference: `node_modules` as a real folder of links, because tools write into it.
  */
 export async function materialise(
-  files: RunFiles,
-  manifest: Manifest,
+  files: Pick<RunFiles, 'base'>,
+  manifest: PlacedManifest,
   target: string,
   seenAt: SeenAt = usedInPlace(manifest, target),
 ): Promise<Materialised> {
@@ -41,28 +61,35 @@ export async function materialise(
     await copyFile(source, join(target, file.path))
     bytes += (await stat(source)).size
   }
-  const workspace = await realpath(manifest.workspace).catch(() => manifest.workspace)
+  const isArrived = manifest.arrived !== undefined
+  const workspace = isArrived ? manifest.workspace : await realPathOf(manifest.workspace)
   const outside = new Set<string>()
   for (const [index, link] of manifest.links.entries()) {
-    const seen = seenAt.dependencies(index)
-    if (seen === null) continue
-    const places = { workspace, copy: seenAt.workspace, source: link.target, seen, outside }
+    const [source, seen] = [standsAt(manifest, index), seenAt.dependencies(index)]
+    if (source === null || seen === null) continue
+    const isModules = basename(link.target) === 'node_modules'
+    const copy = seenAt.workspace
+    const places = { workspace, copy, source, seen, isModules, isArrived, outside }
     await linkDependencies(join(target, link.path), places)
   }
   return { outside: [...outside], bytes }
 }
 
-function usedInPlace(manifest: Manifest, target: string): SeenAt {
-  return { workspace: target, dependencies: (index) => manifest.links[index]?.target ?? null }
+const realPathOf = (path: string) => realpath(path).catch(() => path)
+
+function usedInPlace(manifest: PlacedManifest, target: string): SeenAt {
+  return { workspace: target, dependencies: (index) => standsAt(manifest, index) }
 }
 
 type Places = {
   workspace: string
   /** Where the copy is seen. */
   copy: string
-  /** The person's dependency folder, and where that is seen. */
+  /** The person's dependency folder or what arrived of it, and where that is seen. */
   source: string
   seen: string
+  isModules: boolean
+  isArrived: boolean
   outside: Set<string>
 }
 
@@ -70,9 +97,9 @@ type Places = {
 const CACHES = new Set(['.cache', '.vite', '.vite-temp'])
 
 async function linkDependencies(target: string, places: Places): Promise<void> {
-  const { source, seen } = places
+  const { source, seen, isModules } = places
   await mkdir(dirname(target), { recursive: true })
-  if (basename(source) !== 'node_modules') {
+  if (!isModules) {
     await symlink(seen, target)
     return
   }
@@ -96,7 +123,8 @@ async function linkDependencies(target: string, places: Places): Promise<void> {
  * person's.
  */
 async function packageFolder(name: string, places: Places): Promise<string> {
-  const { workspace, copy, source, seen, outside } = places
+  const { workspace, copy, source, seen, isArrived, outside } = places
+  if (isArrived) return arrivedPackage(name, places)
   const real = await realpath(join(source, name)).catch(() => null)
   if (real === null || isBelow(real, source)) return join(seen, name)
   const inside = relative(workspace, real)
@@ -104,6 +132,14 @@ async function packageFolder(name: string, places: Places): Promise<string> {
   if (isOwn) return join(copy, inside)
   outside.add(real)
   return real
+}
+
+/** A link that leads out of what arrived is absolute, and is not this machine's to follow. */
+async function arrivedPackage(name: string, places: Places): Promise<string> {
+  const { workspace, copy, source, seen } = places
+  const target = await readlink(join(source, name)).catch(() => null)
+  if (target === null || !isAbsolute(target)) return join(seen, name)
+  return isBelow(target, workspace) ? join(copy, relative(workspace, target)) : target
 }
 
 function isBelow(path: string, folder: string): boolean {

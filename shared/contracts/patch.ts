@@ -16,8 +16,19 @@ export const patchSchema = z.strictObject({
 })
 export type Patch = z.infer<typeof patchSchema>
 
-/** The patch's own name: SHA-256 over its files in path order. */
-export function patchHash(patch: Patch): string {
+/** A patch in the one form that it is named by: its files in path order. */
+export function patchText(patch: Patch): string {
   const files = [...patch.files].sort((a, b) => (a.path < b.path ? -1 : 1))
-  return sha256(JSON.stringify(files.map((f) => [f.path, f.before, f.after])))
+  return JSON.stringify(files.map((f) => [f.path, f.before, f.after]))
+}
+
+/** The patch's own name: SHA-256 over its text. */
+export const patchHash = (patch: Patch): string => sha256(patchText(patch))
+
+const textSchema = z.array(z.tuple([z.string(), sha256Schema.nullable(), z.string().nullable()]))
+
+/** The patch of a text that `patchText` made. */
+export function patchFromText(text: string): Patch {
+  const files = textSchema.parse(JSON.parse(text))
+  return { files: files.map(([path, before, after]) => ({ path, before, after })) }
 }

@@ -44,6 +44,7 @@ export const runReasonSchema = z.enum([
   'tests_output_limit',
   'tests_memory_limit',
   'no_sandbox',
+  'dependencies_missing',
   'tests_unreadable',
   'cancelled_by_user',
   'memory_gate',

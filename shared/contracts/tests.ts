@@ -11,6 +11,7 @@ export const unusableReasonSchema = z.enum([
   'tests_output_limit',
   'tests_memory_limit',
   'no_sandbox',
+  'dependencies_missing',
   'tests_unreadable',
 ])
 

@@ -1,0 +1,133 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { arriveTree } from './blobs/arrive-tree.ts'
+import { type Blobs, inMegabytes, TooLarge } from './blobs/blobs.ts'
+import { type ListedTree, publishTree } from './blobs/publish-tree.ts'
+import { announceRun, findPublishedRun, type PublishedRun } from './blobs/published-run.ts'
+import { type Manifest, manifestSchema, treeHash } from './contracts/manifest.ts'
+import { AstraError, UsageError } from './errors.ts'
+import { type RunFiles, readIfThere } from './run-files.ts'
+import { readManifest } from './workspace.ts'
+
+/** A run's snapshot as it stands on this machine. */
+export type RunSnapshot = {
+  base: string
+  manifest: Manifest
+  /** Set when it was taken on another machine: of the manifest's paths none is this machine's. */
+  arrived: PublishedRun | null
+}
+
+/**
+ * Finds a run's snapshot: where it was taken on this machine, that one, with the person's own dependency
+ * folders; else a copy of what was sent, brought here now if need be. Throws AstraError when it is
+ * nowhere.
+ */
+export async function findSnapshot(files: RunFiles): Promise<RunSnapshot> {
+  const { home, runId, blobs } = files
+  if (!blobs) return { base: files.base, manifest: await readManifest(files), arrived: null }
+  const [own, published] = await Promise.all([ownManifest(files), findPublishedRun(blobs, runId)])
+  if (own && (!published || isOf(own, published))) {
+    return { base: files.base, manifest: own, arrived: null }
+  }
+  if (!published) throw snapshotLost(runId)
+  const what = `the snapshot of run ${runId}`
+  const { folder, tree } = await arriveTree(blobs, home, what, published.base)
+  const manifest: Manifest = {
+    workspace: published.workspace,
+    repository_id: published.repository_id,
+    files: tree.files.map(({ path, sha256, mode }) => ({ path, sha256, mode })),
+    links: published.dependencies.map(({ path, target }) => ({ path, target })),
+  }
+  if (tree.links.length > 0 || treeHash(manifest) !== published.base_tree) {
+    throw new AstraError('snapshot_altered', `${what} is not the one that was announced`)
+  }
+  return { base: folder, manifest, arrived: published }
+}
+
+/** What a run's snapshot is made of, wherever it is; its files may be elsewhere. */
+export async function findManifest(files: RunFiles): Promise<Manifest> {
+  const own = files.blobs ? await ownManifest(files) : await readManifest(files)
+  return own ?? (await findSnapshot(files)).manifest
+}
+
+/** Null where the snapshot was not taken on this machine. */
+async function ownManifest(files: RunFiles): Promise<Manifest | null> {
+  const text = await readIfThere(files.manifest)
+  return text === null ? null : manifestSchema.parse(JSON.parse(text))
+}
+
+/** Run ids are people's: on this machine there may have been another run of that id. */
+const isOf = (own: Manifest, published: PublishedRun) =>
+  own.workspace === published.workspace && treeHash(own) === published.base_tree
+
+const snapshotLost = (runId: string) =>
+  new AstraError('snapshot_lost', `the snapshot of run ${runId} is neither here nor in Redis`, {
+    hint: 'it stays for 30 days after its last use; begin the run anew',
+  })
+
+/** Dependency folders of a snapshot that came from elsewhere, where they stand here now. */
+export type ArrivedDependencies =
+  | { kind: 'here'; folders: string[] }
+  | { kind: 'missing'; message: string }
+
+export async function bringDependencies(
+  { home, runId, blobs }: RunFiles,
+  { dependencies }: PublishedRun,
+): Promise<ArrivedDependencies> {
+  if (!blobs) throw new Error('nothing can have arrived')
+  const folders: string[] = []
+  for (const { target, tree, bytes, limit } of dependencies) {
+    if (!tree) return { kind: 'missing', message: didNotTravel(target, bytes, limit) }
+    const what = `${target} of run ${runId}`
+    folders.push((await arriveTree(blobs, home, what, tree)).folder)
+  }
+  return { kind: 'here', folders }
+}
+
+function didNotTravel(target: string, bytes: number, limit: number): string {
+  return (
+    `the tests need ${target}, which stands on the machine of the person who asked and is too large ` +
+    `to travel (${inMegabytes(bytes)}, ASTRA_SNAPSHOT_REDIS_MB there is ${inMegabytes(limit)}): set ` +
+    'ASTRA_SHARED_DIR on all machines to a folder that they share, or raise that limit'
+  )
+}
+
+/** Lists a dependency folder; what this machine's `publishSnapshot` is given. */
+export type ListDependencies = (folder: string) => Promise<ListedTree & { bytes: number }>
+
+/**
+ * Puts the snapshot that was taken here where the other machines of the fleet find it; only after that a
+ * job may name the run. A dependency folder that is too large stays here. Throws AstraError when the
+ * workspace itself is too large, or when there is another run of that id.
+ */
+export async function publishSnapshot(files: RunFiles, list: ListDependencies): Promise<void> {
+  const { blobs, runId } = files
+  if (!blobs) return
+  const manifest = await readManifest(files)
+  const dependencies: PublishedRun['dependencies'] = []
+  const base = await publishBase(blobs, files, manifest)
+  for (const { path, target } of manifest.links) {
+    const listed = await list(target)
+    const tree = await publishTree(blobs, listed)
+    dependencies.push({ path, target, tree, bytes: listed.bytes, limit: blobs.limit })
+  }
+  const { workspace, repository_id = null } = manifest
+  const base_tree = treeHash(manifest)
+  const run: PublishedRun = { workspace, repository_id, base_tree, base, dependencies }
+  if (await announceRun(blobs, runId, run)) return
+  throw new UsageError(`a run ${runId} exists already in this fleet`, {
+    hint: `choose another --run-id, or look at it with \`astra status ${runId}\``,
+  })
+}
+
+async function publishBase(blobs: Blobs, { base }: RunFiles, { workspace, files }: Manifest) {
+  const sizes = await Promise.all(files.map(({ path }) => sizeOf(join(base, path))))
+  const listed = files.map(({ path, mode }, index) => ({ path, mode, size: sizes[index] ?? 0 }))
+  const read = (path: string) => readFile(join(base, path))
+  const ref = await publishTree(blobs, { files: listed, links: [], folders: [], read })
+  if (ref) return ref
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  throw new TooLarge(`the workspace ${workspace}`, bytes, blobs.limit)
+}
+
+const sizeOf = async (path: string) => (await stat(path)).size
