@@ -8,7 +8,8 @@ import {
   metricCatalog,
   metricField,
   metricsKey,
-  SUM_UNIT,
+  type Part,
+  partsOf,
 } from './contracts/metrics.ts'
 import { errorText } from './errors.ts'
 import type { Logger } from './logger.ts'
@@ -28,19 +29,10 @@ export function count<N extends CounterName>(name: N, labels: Labels<N>, by = 1)
 
 /** Puts one value (seconds, or what the metric's name says) into a histogram. */
 export function observe<N extends HistogramName>(name: N, labels: Labels<N>, value: number): void {
-  const bounds: readonly number[] = metricCatalog[name].buckets
-  const bound = bounds.find((each) => value <= each)
-  if (bound !== undefined) add(name, labels, bound, 1)
-  add(name, labels, 'count', 1)
-  add(name, labels, 'sum', Math.round(value / SUM_UNIT))
+  for (const [part, by] of partsOf(value, metricCatalog[name].buckets)) add(name, labels, part, by)
 }
 
-function add<N extends MetricName>(
-  name: N,
-  labels: Labels<N>,
-  part: 'count' | 'sum' | number,
-  by: number,
-): void {
+function add<N extends MetricName>(name: N, labels: Labels<N>, part: Part, by: number): void {
   const field = metricField(name, labels, part)
   pending.set(field, (pending.get(field) ?? 0) + by)
 }

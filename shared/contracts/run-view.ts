@@ -34,6 +34,8 @@ export const runViewSchema = z.strictObject({
   cost_usd: z.number(),
   /** True: nobody pays this; it is what the same tokens would have cost with Astra. */
   cost_is_notional: z.boolean(),
+  /** The most that it may cost; null for runs of before this was told. */
+  budget_usd: z.number().nullable().default(null),
   recall: z.strictObject({
     mode: recallModeSchema,
     searches: z.number().int(),

@@ -1,15 +1,9 @@
 import { type Job, UnrecoverableError } from 'bullmq'
 import { jobSpec, type QueueName } from '../contracts/catalog.ts'
-import { observe } from '../metrics.ts'
+import type { jobOutcomes } from '../contracts/metrics.ts'
+import { count, observe } from '../metrics.ts'
 
-/** What came of one try. `retried`: it failed and has tries left. */
-export type JobOutcome =
-  | 'completed'
-  | 'retried'
-  | 'failed'
-  | 'cancelled'
-  | 'postponed'
-  | 'handed_back'
+export type JobOutcome = (typeof jobOutcomes)[number]
 
 /** Whether a fault ends the job or only this try of it. */
 export function failureOf(error: unknown, job: Job): 'retried' | 'failed' {
@@ -23,6 +17,8 @@ export const labelOf = (queue: QueueName, job: Job) =>
 
 export function observeTry(queue: QueueName, job: Job, outcome: JobOutcome, ms: number): void {
   observe('astra_job_duration_seconds', { queue, job: labelOf(queue, job), outcome }, ms / 1000)
+  if (outcome === 'retried') count('astra_job_retries_total', { queue })
+  if (outcome === 'postponed') count('astra_job_postponements_total', { queue })
 }
 
 /**

@@ -20,6 +20,7 @@ export function sampleView(changes: Partial<RunView> = {}): RunView {
     tokens: { input: 100, cached_input: 50, output: 20, reasoning: 0, total: 120 },
     cost_usd: 0.0123,
     cost_is_notional: true,
+    budget_usd: 2,
     recall: {
       mode: 'tool',
       searches: 1,

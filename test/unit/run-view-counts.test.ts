@@ -48,12 +48,14 @@ describe('what a view counts', () => {
 
   it('and views that were written before these were counted are still read', () => {
     const view = viewOf(SimulatedRun.red().journal, noPatch)
-    const { tests: _, gate_refusals: __, recall, ...rest } = view
+    const { tests: _, gate_refusals: __, budget_usd, recall, ...rest } = view
+    expect(budget_usd).toBe(1)
     const { answered_none: ___, unavailable: ____, matched: _____, ...old } = recall
     const read = runViewSchema.parse({ ...rest, recall: old })
     expect(read).toMatchObject({
       tests: 0,
       gate_refusals: 0,
+      budget_usd: null,
       recall: { answered_none: 0, matched: 0 },
     })
   })

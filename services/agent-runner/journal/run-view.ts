@@ -45,6 +45,7 @@ export function viewOf(
     tokens: tokensOf(journal),
     cost_usd: costMicrousdOf(journal) / 1e6,
     cost_is_notional: request.mode === 'offline',
+    budget_usd: request.limits.budget_microusd / 1e6,
     recall: recallOf(journal),
     verification: verification
       ? {

@@ -15,8 +15,8 @@ export async function askModel(
   }
   const started = performance.now()
   const reply = await span('model request', attributes, ask)
-  const labels = { mode: attempt.mode, outcome: reply.ok ? 'answered' : 'fault' }
+  const outcome = reply.ok ? 'answered' : 'fault'
   const seconds = (performance.now() - started) / 1000
-  observe('astra_model_request_duration_seconds', labels, seconds)
+  observe('astra_model_request_duration_seconds', { mode: attempt.mode, outcome }, seconds)
   return reply
 }
