@@ -134,6 +134,14 @@ const store = z.strictObject({
   refusal: excerpt.nullable(),
 })
 
+/** A job is not there any more, so the run was told this in place of its result. */
+const lost = z.strictObject({
+  kind: z.literal('lost'),
+  /** Null: the runner's own work. */
+  call_id: callId.nullable(),
+  message: excerpt,
+})
+
 const ended = z.strictObject({
   kind: z.literal('ended'),
   status: runStatusSchema,
@@ -150,6 +158,7 @@ export const runEventDetailsSchema = z.discriminatedUnion('kind', [
   tests,
   search,
   store,
+  lost,
   ended,
 ])
 export type RunEventDetails = z.infer<typeof runEventDetailsSchema>

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../services/agent-runner/budget/ledger.ts'
+import { createJournalStore } from '../../services/agent-runner/journal/journal-store.ts'
+import { newRunId } from '../../shared/contracts/ids.ts'
 import type { LedgerScope } from '../../shared/contracts/ledger.ts'
 import { startDashboardApp, type TestDashboard } from '../support/dashboard.ts'
 import { openLedger } from '../support/ledger.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
+import { sampleView } from '../support/run-view.ts'
 
 const now = new Date('2026-11-30T12:00:00.000Z')
 const DAY_MS = 24 * 3600 * 1000
@@ -60,6 +63,13 @@ function row(text: string, name: string): string[] {
 
 const figure = (text: string, title: string) =>
   (text.match(/<figure[\s\S]*?<\/figure>/g) ?? []).find((each) => each.includes(title)) ?? ''
+
+const verification = {
+  command: 'node --test',
+  failing_before: ['adds two prices'],
+  passing_after: [],
+  outcome: null,
+}
 
 describe('the costs page', () => {
   it('puts what is settled, sent and held against the budgets of project and day', async () => {
@@ -122,6 +132,21 @@ describe('the costs page', () => {
     const models = live.slice(live.indexOf('By model'), live.indexOf('By run'))
     expect(models.indexOf('>gpt-6-astra<')).toBeLessThan(models.lastIndexOf('&lt;script&gt;'))
     expect(row(live, 'run-a')[0]).toBe('run-a')
+  })
+
+  it('names each run by its whole id, its workspace and the test that failed', async () => {
+    const ids = [newRunId(now), newRunId(now)]
+    for (const [i, run_id] of ids.entries()) {
+      await spend(ledger(0), run_id, 0.1 * (i + 1))
+      const view = sampleView({ run_id, workspace: `/home/somebody/shop-${i}`, verification })
+      await createJournalStore(dashboard.deps.redis).publish(view)
+    }
+    const live = await section('live')
+    const chart = figure(live, 'Dollars by run')
+    for (const [i, id] of ids.entries()) {
+      expect(chart).toContain(`>${id}, shop-${i}</text>`)
+      expect(row(live, `/runs/${id}`)[0]).toBe(`${id}shop-${i}: adds two prices`)
+    }
   })
 
   it('gives every table that can be scrolled a name of its own', async () => {

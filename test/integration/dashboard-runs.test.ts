@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UnrecoverableError, Worker } from 'bullmq'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { callKey } from '../../services/agent-runner/journal/journal.ts'
 import {
@@ -9,8 +11,11 @@ import {
   type RunEventContent,
 } from '../../services/agent-runner/journal/journal-store.ts'
 import { resultEvent } from '../../services/agent-runner/journal/result-event.ts'
+import { deliverJobId } from '../../services/agent-runner/tools/jobs.ts'
+import { reviveDeliveries } from '../../services/agent-runner/tools/revive-deliveries.ts'
 import { startJobId } from '../../shared/contracts/run.ts'
 import { type RunView, runEventsKey } from '../../shared/contracts/run-view.ts'
+import { KEY_PREFIX } from '../../shared/queue/connection.ts'
 import { startDashboardApp, type TestDashboard } from '../support/dashboard.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
@@ -118,6 +123,17 @@ const request = (n: number, ...delivers: string[]): RunEventContent => ({
   },
 })
 
+/** Takes the delivery that waits, and fails it for good. */
+async function failDelivery(): Promise<void> {
+  const work = () => Promise.reject(new UnrecoverableError('Redis refused'))
+  const worker = new Worker('tool-results', work, {
+    connection: server.address,
+    prefix: KEY_PREFIX,
+  })
+  await once(worker, 'failed')
+  await worker.close()
+}
+
 /** The row of the timeline that holds this text. */
 function rowWith(text: string, part: string): string {
   const rows = text.match(/<li id="e-[\s\S]*?(?=<li id="e-|<\/ol>)/g) ?? []
@@ -206,6 +222,65 @@ describe('the page of a run', () => {
     expect(rowWith(text, 'memory answers')).toContain('asked in request 1, delivered in request 3')
     expect(rowWith(text, 'memory answers')).toContain('of 7 records')
     expect(rowWith(text, '>request 3<')).toContain('late: 2 requests on')
+  })
+
+  it('has a row of its own for a result that was lost, and says when the run was told', async () => {
+    await begin('run-a')
+    await tell('run-a', request(1))
+    await tell('run-a', response(1, 'c1', true))
+    await tell('run-a', request(2))
+    const deps = { journal: store, producer: dashboard.deps.producer }
+    expect(await reviveDeliveries(deps, 'run-a', [callKey('c1')])).toBe(true)
+    expect(rowWith((await get('/runs/run-a')).text, '>lost<')).toContain('not delivered yet')
+    await tell('run-a', request(3, 'c1'))
+    const { text } = await get('/runs/run-a')
+    expect(rowWith(text, '>lost<')).toContain('the job was lost')
+    expect(rowWith(text, '>lost<')).toContain('asked in request 1, delivered in request 3')
+    expect(rowWith(text, '>request 3<')).toContain('late: 2 requests on')
+  })
+
+  it('has a row for a result that comes after its delivery had failed for good', async () => {
+    await begin('run-a')
+    await tell('run-a', request(1))
+    await tell('run-a', response(1, 'c1', true))
+    const { producer } = dashboard.deps
+    const payload = { run_id: 'run-a', call_id: callKey('c1'), work: 'search' } as const
+    const jobId = deliverJobId('run-a', callKey('c1'))
+    await producer.add('tool-results', 'deliver', payload, { jobId })
+    await failDelivery()
+    expect(await reviveDeliveries({ journal: store, producer }, 'run-a', [callKey('c1')])).toBe(
+      false,
+    )
+    const job = await producer.queue('tool-results').getJob(jobId)
+    expect(await job?.getState()).toBe('waiting')
+    const found = { ok: true, value: { matches: [], searched: 7 } } as const
+    const event = resultEvent('search', callKey('c1'), found) ?? undefined
+    await store.deliver('run-a', callKey('c1'), found, event)
+    await tell('run-a', request(4, 'c1'))
+    expect(rowWith((await get('/runs/run-a')).text, 'memory answers')).toContain(
+      'asked in request 1, delivered in request 4',
+    )
+  })
+
+  it('says what runs of earlier versions did not record', async () => {
+    await publish('run-a', {
+      tests: 0,
+      gate_refusals: 0,
+      verification: {
+        command: 'node --test',
+        failing_before: ['adds'],
+        passing_after: ['adds'],
+        outcome: 'node passed with exit code 0',
+      },
+    })
+    const { text } = await get('/runs/run-a')
+    const fact = (name: string) => text.split('<dt>').find((each) => each.startsWith(`${name}<`))
+    for (const name of ['Limits', 'Tests', 'Gate refusals']) {
+      expect(fact(name), name).toContain('not recorded')
+    }
+    expect(text).toMatch(/<h2>Receipt<\/h2><p class="empty">Not recorded: /)
+    await begin('run-b')
+    expect((await get('/runs/run-b')).text).not.toMatch(/not recorded/i)
   })
 
   it('measures what was used against the limits of the run', async () => {

@@ -26,6 +26,12 @@ export function resultEvent(
   return { type, text: lineOf(details), details }
 }
 
+/** The event that tells of a job that is not there any more, in place of its result. */
+export function lostEvent(key: string, error: string): RunEventContent {
+  const details = { kind: 'lost', call_id: callIdOf(key), message: excerptOf(error) } as const
+  return { type: 'result', text: error, details }
+}
+
 type ResultDetails = DetailsOf<'tests'> | DetailsOf<'search'> | DetailsOf<'store'>
 
 function detailsOf(work: WorkName, key: string, value: unknown): ResultDetails | null {

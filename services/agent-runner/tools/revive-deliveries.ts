@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { lostEvent } from '../journal/result-event.ts'
 import { deliverJobId } from './jobs.ts'
 
 /**
@@ -16,7 +17,8 @@ export async function reviveDeliveries(
   for (const key of keys) {
     const job = await queue.getJob(deliverJobId(runId, key))
     if (!job) {
-      await deps.journal.deliver(runId, key, { ok: false, error: 'the job was lost' })
+      const error = 'the job was lost'
+      await deps.journal.deliver(runId, key, { ok: false, error }, lostEvent(key, error))
       delivered = true
     } else if (await job.isFailed()) {
       await job.retry('failed')

@@ -10,7 +10,7 @@ type Booked = Pick<Budget, 'settled_microusd' | 'sent_microusd' | 'held_microusd
 export const BOOKED_HEADS = html`<th scope="col" class="num">Settled</th><th scope="col" class="num">Sent</th><th scope="col" class="num">Held</th>`
 
 export function bookedCells({ settled_microusd, sent_microusd, held_microusd }: Booked): Html {
-  return html`<td class="num">${usd(settled_microusd)}</td><td class="num">${usd(sent_microusd)}</td><td class="num">${usd(held_microusd)}</td>`
+  return html`<td data-label="Settled" class="num">${usd(settled_microusd)}</td><td data-label="Sent" class="num">${usd(sent_microusd)}</td><td data-label="Held" class="num">${usd(held_microusd)}</td>`
 }
 
 /** What counts against a budget is all three. */
@@ -30,7 +30,7 @@ export function budgetTable(
   const limited = project.limit_microusd !== null
   return html`${scrollBox(
     `Budgets, ${scope}`,
-    html`<table>
+    html`<table class="stacked">
 <caption>${limited ? 'Against the budgets' : 'In all'}</caption>
 <thead><tr><th scope="col">Of</th>${BOOKED_HEADS}${
       limited
@@ -55,5 +55,5 @@ export function limitCells(budget: Budget): Html | '' {
   if (limit === null || left === null) return ''
   const used = sumOf(budget)
   const percent = limit === 0 ? 100 : Math.round((used / limit) * 100)
-  return html`<td class="num">${usd(limit)}</td><td class="num">${usd(left)}</td><td><meter min="0" max="${Math.max(limit, 1)}" low="${limit * 0.75}" high="${limit * 0.9}" optimum="0" value="${Math.min(used, limit)}" aria-label="${percent} percent used"></meter> ${percent} %</td>`
+  return html`<td data-label="Budget" class="num">${usd(limit)}</td><td data-label="Left" class="num">${usd(left)}</td><td data-label="Used" class="nowrap"><meter min="0" max="${Math.max(limit, 1)}" low="${limit * 0.75}" high="${limit * 0.9}" optimum="0" value="${Math.min(used, limit)}" aria-label="${percent} percent used"></meter> ${percent} %</td>`
 }

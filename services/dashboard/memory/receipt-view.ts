@@ -3,7 +3,7 @@ import type { ProofProblem } from '../../../shared/contracts/memory.ts'
 import type { ProvedRun, Receipt } from '../../../shared/contracts/receipt.ts'
 import type { Html } from '../layout.ts'
 import { printedLine, printedText } from '../parts/printed-text.ts'
-import { when } from '../parts/when.ts'
+import { duration, when } from '../parts/when.ts'
 import { proofBadge } from './labels.ts'
 
 /** The receipt of a record, and whether it proves that record now. */
@@ -26,10 +26,10 @@ function body({ body, key_id }: Receipt): Html {
 <div><dt>Sandbox</dt><dd>${body.sandboxed ? 'yes' : 'no: the tests ran unconfined'}</dd></div>
 <div><dt>Scope</dt><dd>${body.scope}${body.scope === 'partial' ? ': other tests still fail' : ''}</dd></div>
 <div><dt>Key</dt><dd><code>${key_id.slice(0, 100)}</code></dd></div>
-<div><dt>Proved</dt><dd>${when(body.started_at)} to ${when(body.finished_at)}</dd></div>
+<div><dt>Proved (UTC)</dt><dd>${when(body.finished_at)}, in ${duration(body.started_at, body.finished_at)}</dd></div>
 <div><dt>Version</dt><dd>${body.product_version.slice(0, 40)}</dd></div>
 </dl>
-<div class="scroll" tabindex="0" role="region" aria-label="The four runs of the proof"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="The four runs of the proof"><table class="stacked four">
 <thead><tr><th scope="col">Run</th><th scope="col" class="num">Passed</th>
 <th scope="col" class="num">Failed</th><th scope="col" class="num">Skipped</th>
 <th scope="col" class="num">Exit code</th></tr></thead>
@@ -49,8 +49,8 @@ ${names('Planted', 'had to fail on the patched tree, and did', body.canary)}</de
 }
 
 function run(name: string, { passed, failed, skipped, exit_code }: ProvedRun): Html {
-  return html`<tr><th scope="row" class="wide">${name}</th><td class="num">${passed}</td>
-<td class="num">${failed}</td><td class="num">${skipped}</td><td class="num">${exit_code}</td></tr>`
+  return html`<tr><th scope="row" class="wide">${name}</th><td data-label="Passed" class="num">${passed}</td>
+<td data-label="Failed" class="num">${failed}</td><td data-label="Skipped" class="num">${skipped}</td><td data-label="Exit code" class="num">${exit_code}</td></tr>`
 }
 
 const MAX_NAMES = 200

@@ -3,6 +3,7 @@ import type { NoMatch, SearchResult } from '../../../shared/contracts/memory.ts'
 import type { MemoryMatch } from '../../../shared/contracts/record.ts'
 import type { Html } from '../layout.ts'
 import { badge } from '../parts/badge.ts'
+import { count } from '../parts/money.ts'
 import { printedLine } from '../parts/printed-text.ts'
 import { quoted } from '../parts/quoted.ts'
 import { memoryPath, proofBadge } from './labels.ts'
@@ -19,7 +20,7 @@ export function searchAnswers(result: SearchResult): Html {
       ? html`<p class="notice info">Nothing of this error type is an answer: records of any type were looked at.</p>`
       : ''
   return html`<div role="status"><h2>Answer: ${headline(matches)}</h2></div>
-<p class="muted">${searched} records could be chosen from. Nothing was counted as shown.</p>
+<p class="muted">Chosen from ${searched === 1 ? 'one record' : `${count(searched)} records`}. Nothing was counted as shown.</p>
 ${dropped}
 ${matches.map(answerView)}
 ${matches.length === 0 ? whyNone(no_matches) : ''}
@@ -74,7 +75,7 @@ of ${kinship.toFixed(2)}${limit}. An answer that does not fit costs more than no
 
 function rejectedView(noMatches: readonly NoMatch[]): Html {
   return html`<h2>Compared and not answered</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="Compared and not answered"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="Compared and not answered"><table class="stacked four">
 <thead><tr><th scope="col">Memory</th><th scope="col">Relevance</th>
 <th scope="col" class="num">Related</th><th scope="col" class="num">Right fix</th>
 <th scope="col" class="num">Score</th><th scope="col">Why not</th><th scope="col">For and against</th></tr></thead>
@@ -92,11 +93,11 @@ function rejectedRow(each: NoMatch): Html {
   return html`<tr>
 <th scope="row" class="wide"><a href="${memoryPath(each.memory_id)}">${printedLine(each.fix_description, 70)}</a><br>
 <span class="muted">${printedLine(each.error_type, 40)}</span></th>
-<td>${why.reason === 'unlikely' ? badge('none', 'quiet') : badge('not shown', 'info')}</td>
-<td class="num">${each.kinship.toFixed(2)}</td>
-<td class="num">${each.probability.toFixed(2)}</td>
-<td class="num">${each.score.toFixed(4)}</td>
-<td>${reason}</td>
-<td class="wide">${evidence(each)}</td>
+<td data-label="Relevance">${why.reason === 'unlikely' ? badge('none', 'quiet') : badge('not shown', 'info')}</td>
+<td data-label="Related" class="num">${each.kinship.toFixed(2)}</td>
+<td data-label="Right fix" class="num">${each.probability.toFixed(2)}</td>
+<td data-label="Score" class="num">${each.score.toFixed(4)}</td>
+<td data-label="Why not" class="whole">${reason}</td>
+<td class="wide whole">${evidence(each)}</td>
 </tr>`
 }

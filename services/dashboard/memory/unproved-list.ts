@@ -43,9 +43,9 @@ export function unprovedTable({ checked, named, next }: Unproved, filter: Memory
   const rows = named.map(
     ({ memory_id, session_id, reason, message }) => html`<tr>
 <th scope="row"><a class="mono" href="${memoryPath(memory_id)}">${memory_id}</a></th>
-<td><a class="mono" href="${runPath(session_id)}">${printedLine(session_id, 40)}</a></td>
-<td>${reason.replaceAll('_', ' ')}</td>
-<td>${printedLine(message, 300)}</td>
+<td data-label="Session" class="whole"><a class="mono" href="${runPath(session_id)}">${printedLine(session_id, 40)}</a></td>
+<td data-label="Reason" class="whole">${reason.replaceAll('_', ' ')}</td>
+<td data-label="What is wrong" class="whole">${printedLine(message, 300)}</td>
 </tr>`,
   )
   return html`<p>${named.length} of the ${checked} records that were checked here are unproved:
@@ -53,7 +53,7 @@ no search calls them the same failure.</p>
 ${
   named.length === 0
     ? ''
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Unproved memories"><table>
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Unproved memories"><table class="stacked">
 <thead><tr><th scope="col">Memory</th><th scope="col">Session</th><th scope="col">Reason</th>
 <th scope="col">What is wrong</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`

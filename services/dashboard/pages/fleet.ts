@@ -20,12 +20,14 @@ export const fleetPage =
     ])
     const now = deps.now().getTime()
     const body = html`<h1>Fleet</h1>
+<section id="fleet" data-refresh aria-label="Now">
 ${missing(beats)}
 <h2 id="processes">Processes</h2>
 ${beats.length === 0 ? html`<p class="empty">No process has said that it is there. <code>astra up</code> starts them.</p>` : processTable(beats, now)}
 <h2 id="waiting">What waits</h2>
-${queueTable(queues, now)}`
-    return page(c, { title: 'Fleet', section: 'fleet', body })
+${queueTable(queues, now)}
+</section>`
+    return page(c, { title: 'Fleet', section: 'fleet', body, scripts: ['live.js'] })
   }
 
 /** The queues that nobody takes jobs from. */
@@ -33,7 +35,7 @@ function missing(beats: Heartbeat[]): Html | '' {
   const served = new Set(beats.flatMap(({ queues }) => Object.keys(queues)))
   const names = (Object.keys(catalog) as QueueName[]).filter((name) => !served.has(name))
   if (names.length === 0) return ''
-  return html`<p class="notice warn">Nobody takes jobs from: ${names.join(', ')}.</p>`
+  return html`<p class="notice warn" role="status">Nobody takes jobs from: ${names.join(', ')}. Their jobs wait; <code>astra up</code> starts what is missing.</p>`
 }
 
 function processTable(beats: Heartbeat[], now: number): Html {
@@ -65,7 +67,7 @@ function processRow(beat: Heartbeat, now: number): Html {
 
 function queueTable(queues: QueueState[], now: number): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="waiting"><table class="stacked">
-<thead><tr><th scope="col">Queue</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Oldest waits</th><th scope="col" class="num">Active</th><th scope="col" class="num">Delayed</th><th scope="col" class="num">Wait for children</th><th scope="col" class="num">Completed</th><th scope="col" class="num">Failed</th></tr></thead>
+<thead><tr><th scope="col">Queue</th><th scope="col" class="num">Waiting</th><th scope="col" class="num">Oldest waits</th><th scope="col" class="num">Active</th><th scope="col" class="num">Delayed</th><th scope="col" class="num">Wait for others</th><th scope="col" class="num">Completed</th><th scope="col" class="num">Failed</th></tr></thead>
 <tbody>${queues.map((queue) => queueRow(queue, now))}</tbody>
 </table></div>`
 }
@@ -78,7 +80,7 @@ function queueRow(state: QueueState, now: number): Html {
 <td data-label="Oldest waits" class="num">${oldest(age)}</td>
 <td data-label="Active" class="num">${state.active}</td>
 <td data-label="Delayed" class="num">${state.delayed}</td>
-<td data-label="Wait for children" class="num">${state.parents}</td>
+<td data-label="Wait for others" class="num">${state.parents}</td>
 <td data-label="Completed" class="num">${state.completed}</td>
 <td data-label="Failed" class="num">${state.failed > 0 ? html`<span class="badge bad">${state.failed}</span>` : '0'}</td>
 </tr>`

@@ -24,7 +24,7 @@ export const runPage = (deps: Deps) => async (c: Context) => {
   const body = html`<h1>Run ${id.data}</h1>
 ${runHead(state)}
 ${promptView(state.view.prompt)}
-<h2>Timeline <span class="muted">(UTC)</span></h2>
+<h2 id="timeline-title">Timeline <span class="muted">(UTC)</span></h2>
 ${live ? html`<p id="live-state" class="muted" role="status" data-events="${address}">Live.</p>` : ''}
 <ol id="timeline" class="timeline">${
     // Rows are whole pieces of HTML already, their values escaped.

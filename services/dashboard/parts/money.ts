@@ -7,6 +7,11 @@ export function usd(microusd: number): string {
   return `$${(microusd / 1e6).toFixed(microusd > 0 && microusd < 100 ? 6 : digits)}`
 }
 
+/** A round amount beside an axis. */
+export function usdTick(microusd: number): string {
+  return `$${(microusd / 1e6).toLocaleString('en-US', { maximumSignificantDigits: 2 })}`
+}
+
 /** What a run cost; what nobody pays says so. */
 export function cost(view: { cost_usd: number; cost_is_notional: boolean }): Html {
   const text = usd(Math.round(view.cost_usd * 1e6))

@@ -6,7 +6,7 @@ import { count, usd } from '../parts/money.ts'
 import { printedLine } from '../parts/printed-text.ts'
 import { timeOfDay } from '../parts/when.ts'
 import type { PlacedEvent } from './read-events.ts'
-import { type CallFate, searchRow, storeRow, testsRow } from './result-row.ts'
+import { type CallFate, lostRow, searchRow, storeRow, testsRow } from './result-row.ts'
 import { named, statusBadge } from './status-badge.ts'
 import type { KnownCall } from './timeline.ts'
 
@@ -44,6 +44,8 @@ ${details.cost_microusd > 0 ? html`<span class="muted">charged ${usd(details.cos
       return searchRow(details, fateOf(details.call_id, calls))
     case 'store':
       return storeRow(details, fateOf(details.call_id, calls))
+    case 'lost':
+      return lostRow(details, fateOf(details.call_id, calls))
     case 'ended':
       return html`<p>ended: ${statusBadge(details)}</p><p class="said">${printedLine(text, MAX_LINE)}</p>`
   }

@@ -2,12 +2,11 @@ import type { Redis } from 'ioredis'
 import {
   type RunView,
   runsIndexKey,
-  runViewKey,
-  runViewSchema,
   unfinishedRunsKey,
 } from '../../../shared/contracts/run-view.ts'
 import type { Producer } from '../../../shared/queue/producer.ts'
 import { listQueuedRuns } from '../../../shared/queued-runs.ts'
+import { readRunViews } from './read-run-views.ts'
 import { hasEnded } from './status-badge.ts'
 
 export type RunFilter = {
@@ -34,7 +33,7 @@ export async function activeRuns({ redis, producer }: Access, filter: RunFilter)
     listQueuedRuns(producer, MAX_ACTIVE),
     redis.smembers(unfinishedRunsKey),
   ])
-  const { views } = await readViews(redis, ids.slice(0, 10 * MAX_ACTIVE))
+  const { views } = await readRunViews(redis, ids.slice(0, 10 * MAX_ACTIVE))
   const begun = new Set(views.map((view) => view.run_id))
   const active = [
     ...queued.filter((view) => !begun.has(view.run_id)),
@@ -69,7 +68,7 @@ export async function endedRuns(
   for (let looked = 0; looked < MAX_LOOKED_AT; looked += CHUNK) {
     const members = await membersAfter(redis, filter.day, cursor)
     if (members.length === 0) return { ...found, next: null }
-    const { views, unreadable } = await readViews(
+    const { views, unreadable } = await readRunViews(
       redis,
       members.map(({ id }) => id),
     )
@@ -112,16 +111,6 @@ async function membersAfter(
     }
   }
   return members
-}
-
-/** The views of these runs, in their order; an expired one is left out. */
-async function readViews(redis: Redis, ids: string[]) {
-  const texts = ids.length === 0 ? [] : await redis.mget(ids.map(runViewKey))
-  const parsed = texts
-    .filter((text) => text !== null)
-    .map((text) => runViewSchema.safeParse(JSON.parse(text)))
-  const views = parsed.flatMap((each) => (each.success ? [each.data] : []))
-  return { views, unreadable: parsed.length - views.length }
 }
 
 function fits(view: RunView, { status, text, day }: RunFilter): boolean {

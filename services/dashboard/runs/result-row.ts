@@ -65,6 +65,11 @@ export function storeRow(details: DetailsOf<'store'>, fate: CallFate | null): Ht
   return html`<p>${waiting ? badge('accepted, waits for the memory', 'warn') : badge('stored', 'good')} <a href="/memories/${encodeURIComponent(memory_id)}"><code>${memory_id}</code></a></p>${fateLine(fate)}`
 }
 
+/** What the run is told where a job has gone, as after a Redis that lost its data. */
+export function lostRow({ message }: DetailsOf<'lost'>, fate: CallFate | null): Html {
+  return html`<p>result ${badge('lost', 'bad')} ${printedLine(message, MAX_LINE)}: the run is told so in its place</p>${fateLine(fate)}`
+}
+
 function fateLine(fate: CallFate | null): Html | '' {
   return fate === null
     ? ''

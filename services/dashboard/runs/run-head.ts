@@ -18,15 +18,37 @@ ${fact('Requests', limited(view.requests, state.limits?.max_requests, count))}
 ${fact('Tool calls', limited(view.tool_calls, state.limits?.max_tool_calls, count))}
 ${fact('Tokens', limited(view.tokens.total, state.limits?.max_tokens, count))}
 ${fact('Cost', costFact(state))}
-${fact('Tests', html`${count(view.tests)}`)}
-${fact('Gate refusals', html`${count(view.gate_refusals)}`)}
+${fact('Tests', counted(view.tests, state))}
+${fact('Gate refusals', counted(view.gate_refusals, state))}
 ${fact('Memory', html`${memoryUsed(view)} ${memoryText(state)}`)}
 ${fact('Stored', storedFact(state))}
 ${fact('Asked (UTC)', when(view.created_at))}
 ${fact('Took', tookFact(state))}
 ${fact('Model', html`${printedLine(view.model, 60)} <span class="muted">${model}</span>`)}
 ${fact('Workspace', html`<span class="mono">${printedLine(view.workspace, 200)}</span>`)}
-</dl></section>`
+${lacksLimits(state) ? fact('Limits', NOT_RECORDED) : ''}
+</dl>
+${wayDown(view)}</section>`
+}
+
+/** The page is long: what came of the run stands below its timeline. */
+function wayDown({ patch, verification, final_text }: RunState['view']): Html | '' {
+  const parts = [
+    ...(final_text?.trim() ? [html`<a href="#final-text">Final text</a>`] : []),
+    ...(patch === null ? [] : [html`<a href="#patch">Patch</a>`]),
+    ...(verification === null ? [] : [html`<a href="#tests">Tests and receipt</a>`]),
+  ]
+  if (parts.length === 0) return ''
+  return html`<nav class="pages" aria-label="On this page"><a href="#timeline-title">Timeline</a> ${parts.map((each) => html`${each} `)}</nav>`
+}
+
+const NOT_RECORDED = html`<span class="muted">not recorded</span>`
+
+/** Runs of earlier versions did not say what they might take, and counted less. */
+const lacksLimits = ({ view, limits }: RunState) => view.status !== 'queued' && limits === null
+
+function counted(value: number, state: RunState): Html {
+  return value === 0 && lacksLimits(state) ? NOT_RECORDED : html`${count(value)}`
 }
 
 /** What the run was asked. */
@@ -64,7 +86,8 @@ function memoryText({ view: { recall } }: RunState): Html {
       html` <a href="/memories/${encodeURIComponent(memory_id)}"><code>${memory_id.slice(0, 8)}</code></a> <span class="muted">${score.toFixed(4)}</span>`,
   )
   const searches = `${recall.searches} ${recall.searches === 1 ? 'search' : 'searches'}`
-  return html`<span class="muted">${searches}, ${recall.mode}</span>${some}`
+  const who = recall.mode === 'prefetch' ? 'by the runner' : 'by the model'
+  return html`<span class="muted">${searches} ${who}</span>${some}`
 }
 
 function storedFact({ view }: RunState): Html {
@@ -75,6 +98,9 @@ function storedFact({ view }: RunState): Html {
 
 function tookFact({ view, limits }: RunState): Html {
   if (view.ended_at !== null) return html`${duration(view.created_at, view.ended_at)}`
-  const limit = limits ? html` <span class="muted">of ${count(limits.time_seconds)} s</span>` : ''
-  return html`${hasEnded(view) ? '' : 'still under way'}${limit}`
+  if (hasEnded(view)) return NOT_RECORDED
+  const limit = limits
+    ? html`<span class="muted">, at most ${count(limits.time_seconds)} s</span>`
+    : ''
+  return html`${view.status === 'queued' ? 'not begun' : 'under way'}${limit}`
 }
