@@ -15,6 +15,9 @@ const EXPECTED: Record<string, string[]> = {
     "'https://user:[removed: url-password]@github.com/owner/name',",
     `'[remote "origin"]\\n\\turl = https://t:[removed: url-password]@y.org/c/d.git\\n[branch "main"]\\n\\tremote = origin\\n',`,
   ],
+  'test/unit/secret-files.test.ts': [
+    "const both = { REDIS_URL: 'redis://:[removed: url-password]@redis:6379', REDIS_PASSWORD: 'two' }",
+  ],
 }
 
 /** These hold texts for the rules: one that is changed there says nothing of ordinary text. */
