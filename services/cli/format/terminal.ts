@@ -6,7 +6,7 @@ type Colours = ReturnType<typeof pc.createColors>
 /** Where a command writes: results to stdout, all else to stderr. */
 export type Terminal = {
   json: boolean
-  /** Colours of stdout; plain when it is no terminal or NO_COLOR is set. */
+  /** Colours of stdout, or none where nothing would show them. */
   style: Colours
   /** A line of the result, for people. Nothing with `--json`. */
   print(line: string): void
@@ -32,8 +32,18 @@ export function createTerminal(options: { json?: boolean }): Terminal {
   }
 }
 
+/** Each stream by itself: one may be a terminal while the other is a file. */
+export function hasColours(
+  stream: Pick<NodeJS.WriteStream, 'isTTY'>,
+  env: Record<string, string | undefined>,
+): boolean {
+  if (env.NO_COLOR) return false
+  if (env.FORCE_COLOR !== undefined) return !['0', 'false'].includes(env.FORCE_COLOR)
+  return stream.isTTY === true && env.TERM !== 'dumb'
+}
+
 function coloursOf(stream: NodeJS.WriteStream): Colours {
-  return pc.createColors(stream.isTTY === true && !process.env.NO_COLOR)
+  return pc.createColors(hasColours(stream, process.env))
 }
 
 /** Rows as aligned columns under a header. */
