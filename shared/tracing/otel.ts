@@ -29,6 +29,8 @@ import { runTrace } from './run-trace.ts'
 const EXPORT_EVERY_MS = 1_000
 /** How long one export may take, and with it the last one before the process ends. */
 const EXPORT_MS = 2_000
+/** What is kept for a collector that is away or slow; what does not fit is dropped. */
+const KEEP_SPANS = 2048
 /** The name of the one span of a run that has no parent. */
 const ROOT_NAME = 'run'
 
@@ -53,6 +55,7 @@ export function createTracing(service: string, endpoint: string): Tracing {
     spanProcessors: [
       new BatchSpanProcessor({
         exporter,
+        maxQueueSize: KEEP_SPANS,
         scheduledDelayMillis: EXPORT_EVERY_MS,
         exportTimeoutMillis: EXPORT_MS,
       }),

@@ -129,6 +129,10 @@ describe('the metrics of a real `npm run demo`, scraped from the dashboard that 
     expect(settled).toBeGreaterThan(0)
     expect([booked('settled'), booked('held'), booked('sent')]).toEqual([settled, held, sent])
     expect(micro(sumOf(text, 'astra_run_cost_dollars_total', offline))).toBe(settled)
+    const spent = 'astra_run_budget_spent_ratio'
+    expect(sampleOf(text, `${spent}_count{mode="offline"}`)).toBe(runs.length)
+    const parts = total(runs.map(({ cost_usd, budget_usd }) => cost_usd / (budget_usd ?? 0)))
+    expect(sampleOf(text, `${spent}_sum{mode="offline"}`)).toBeCloseTo(parts, 5)
     const lines = await evidence()
     expect(total(lines.map((line) => line.cost_microusd))).toBe(settled)
     expect(sumOf(text, 'astra_ledger_dollars', { scope: 'live' })).toBe(0)
@@ -155,6 +159,13 @@ describe('the metrics of a real `npm run demo`, scraped from the dashboard that 
       .toBe(sumOf(await scrape(), 'astra_embedding_batch_texts_count'))
     const text = await scrape()
     expect(sampleOf(text, 'astra_embedding_tokens_total')).toBeGreaterThan(10)
+    for (const [counter, outcome] of [
+      ['astra_job_retries_total', 'retried'],
+      ['astra_job_postponements_total', 'postponed'],
+    ] as const) {
+      const tries = sumOf(text, 'astra_job_duration_seconds_count', { outcome })
+      expect(sumOf(text, counter)).toBe(tries)
+    }
     expect(sumOf(text, 'astra_model_request_duration_seconds_count', offline)).toBe(
       sumOf(text, 'astra_model_requests_total', offline),
     )

@@ -21,21 +21,26 @@ beforeAll(async () => {
   receiver = await startOtlpReceiver()
   folder = await mkdtemp(join(tmpdir(), 'astra-e2e-'))
   astra = await createAstra({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint })
-  const lease = await astra.hold()
-  const workspace = join(folder, 'alpha')
-  const template = join(productRoot, 'demo_projects/templates/typescript/scenario_alpha')
-  await cp(template, workspace, { recursive: true })
-  const { stdout, stderr } = await astra.cli(['fix', workspace, '--offline', '--json'])
-  if (!stdout.trim()) throw new Error(stderr)
-  run = JSON.parse(stdout)
-  // What is not exported yet is exported at the end of each process.
-  await lease.release()
+  run = await fixAlpha('alpha')
 }, 120_000)
 afterAll(async () => {
   await astra.remove()
   await rm(folder, { recursive: true, force: true })
   await receiver.close()
 })
+
+/** One offline run, with services that start for it and have ended when it is told. */
+async function fixAlpha(name: string): Promise<RunView> {
+  const lease = await astra.hold()
+  const workspace = join(folder, name)
+  const template = join(productRoot, 'demo_projects/templates/typescript/scenario_alpha')
+  await cp(template, workspace, { recursive: true })
+  const { stdout, stderr } = await astra.cli(['fix', workspace, '--offline', '--json'])
+  if (!stdout.trim()) throw new Error(stderr)
+  // What is not exported yet is exported at the end of each process.
+  await lease.release()
+  return JSON.parse(stdout)
+}
 
 const named = (name: string) => receiver.spans.filter((span) => span.name === name)
 const byId = () => new Map(receiver.spans.map((span) => [span.spanId, span]))
@@ -94,6 +99,22 @@ describe('one offline run with a collector configured', () => {
     expect(
       [...keys].filter((key) => !/^(astra|bullmq\.(queue|job)|gen_ai\.request)\./.test(key)),
     ).toEqual([])
+  })
+})
+
+describe('a run whose collector never answers', () => {
+  it('is fixed all the same, with nothing more to do than with one that does', async () => {
+    const before = receiver.spans.length
+    receiver.fault = 'never answers'
+    const { status, requests, tests, recall } = await fixAlpha('alpha again')
+    receiver.fault = null
+    expect(status).toBe('fixed')
+    // It knows the fix by now, so it may need less than the first.
+    expect(requests).toBeLessThanOrEqual(run.requests)
+    expect(tests).toBeLessThanOrEqual(run.tests)
+    expect(recall).toMatchObject({ matched: 1, unavailable: 0 })
+    expect(receiver.refused).toBeGreaterThan(0)
+    expect(receiver.spans).toHaveLength(before)
   })
 })
 

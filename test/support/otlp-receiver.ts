@@ -52,6 +52,10 @@ export type OtlpReceiver = {
   spans: ReceivedSpan[]
   /** The bodies as they came. */
   bodies: string[]
+  /** What is wrong with it from now on. Null: it takes what comes. */
+  fault: 'answers 500' | 'never answers' | null
+  /** How many exports it did not take. */
+  refused: number
   close(): Promise<void>
 }
 
@@ -61,6 +65,11 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const bodies: string[] = []
   const server = createServer(async (request, response) => {
     const body = await text(request)
+    if (receiver.fault !== null) {
+      receiver.refused += 1
+      if (receiver.fault === 'answers 500') response.writeHead(500).end()
+      return
+    }
     bodies.push(body)
     for (const { resource, scopeSpans } of exportSchema.parse(JSON.parse(body)).resourceSpans) {
       const service = String(resource.attributes['service.name'])
@@ -72,14 +81,17 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  return {
+  const receiver: OtlpReceiver = {
     endpoint: `http://127.0.0.1:${port}`,
     spans,
     bodies,
+    fault: null,
+    refused: 0,
     async close() {
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
     },
   }
+  return receiver
 }
