@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 
-const main = resolve(import.meta.dirname, '../../services/cli/main.ts')
+const cloneMain = resolve(import.meta.dirname, '../../services/cli/main.ts')
 
 export type CliResult = { code: number | null; stdout: string; stderr: string }
 
@@ -14,12 +14,19 @@ export type CliProcess = {
   result: Promise<CliResult>
 }
 
-/** `input`: what stands at stdin, which is closed otherwise. */
-type Options = { home: string; cwd?: string; env?: Record<string, string>; input?: string }
+type Options = {
+  home: string
+  cwd?: string
+  env?: Record<string, string>
+  /** What stands at stdin, which is closed otherwise. */
+  input?: string
+  /** The CLI of another installation than the clone. */
+  main?: string
+}
 
 /** Runs `astra` as a process of its own, with nothing of the tester's own settings. */
 export function startAstra(args: string[], options: Options): CliProcess {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [options.main ?? cloneMain, ...args], {
     cwd: options.cwd ?? options.home,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Config, productRoot } from '../../../shared/config.ts'
+import type { Config } from '../../../shared/config.ts'
 import { UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
+import { programFile } from '../../../shared/program-file.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { Finding } from './check.ts'
 
@@ -14,7 +14,7 @@ export async function examineSandbox(
   config: Config,
   env: Record<string, string | undefined>,
 ): Promise<Finding> {
-  const program = join(productRoot, 'services/test-runner/check-sandbox.ts')
+  const program = programFile('services/test-runner/check-sandbox')
   const { stdout: problem } = await run(process.execPath, [program], {
     env: { ...env, ASTRA_HOME: config.home },
     timeout: CHECK_MS,

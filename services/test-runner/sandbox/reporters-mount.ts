@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { reporters } from './folders.ts'
 import type { Mount } from './sandbox.ts'
 
@@ -11,7 +11,9 @@ export async function reportersMount(root: string, target: string): Promise<Moun
   const source = join(root, 'reporters')
   await mkdir(source, { recursive: true })
   await chmod(source, 0o755)
-  const names = (await readdir(reporters)).filter((name) => !name.endsWith('.ts'))
+  // Modules of the test-runner itself lie there too: `.ts` in a clone, `.js` in the package.
+  const ours = extname(import.meta.filename)
+  const names = (await readdir(reporters)).filter((name) => extname(name) !== ours)
   for (const name of names) {
     const copy = join(source, name)
     await copyFile(join(reporters, name), copy)
