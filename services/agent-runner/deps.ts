@@ -1,3 +1,4 @@
+import type { Blobs } from '../../shared/blobs/blobs.ts'
 import type { Config } from '../../shared/config.ts'
 import type { RunMode } from '../../shared/contracts/run.ts'
 import type { Producer } from '../../shared/queue/producer.ts'
@@ -25,6 +26,8 @@ export type ModelAccess = {
 /** What the agent-runner's handlers are given; nothing of it is looked up elsewhere. */
 export type Deps = {
   config: Config
+  /** What other machines of the fleet are handed; null where there are none. */
+  blobs: Blobs | null
   journal: JournalStore
   producer: Producer
   /** Takes secrets out of what goes to the memory. */

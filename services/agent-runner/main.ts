@@ -1,3 +1,5 @@
+import { openBlobs } from '../../shared/blobs/blobs.ts'
+import { keepRemoving } from '../../shared/blobs/remove-unused.ts'
 import { connect, connectOrFail } from '../../shared/queue/connection.ts'
 import { consume } from '../../shared/queue/consumer.ts'
 import { createProducer } from '../../shared/queue/producer.ts'
@@ -24,8 +26,10 @@ await runService('agent-runner', async ({ config, log }) => {
   const ledgerRedis = connectOrFail(config.redis)
   ledgerRedis.on('error', (error) => log.debug({ err: error }, 'no connection for the ledger'))
   const ledgers = createLedgers(config, ledgerRedis, log)
+  const blobs = openBlobs(config)
   const deps: Deps = {
     config,
+    blobs,
     journal,
     producer,
     scrub: createScrubber(secretsOf(config)),
@@ -38,6 +42,7 @@ await runService('agent-runner', async ({ config, log }) => {
       graceMs: (config.ASTRA_REQUEST_SECONDS + 60) * 1000,
     }),
   }
+  const removing = keepRemoving(config, log)
   const runs = consume(
     'runs',
     {
@@ -64,6 +69,8 @@ await runService('agent-runner', async ({ config, log }) => {
     async close(deadlineMs) {
       await Promise.all([runs.close(deadlineMs), results.close(deadlineMs)])
       await producer.close()
+      removing.stop()
+      blobs?.close()
       redis.disconnect()
       ledgerRedis.disconnect()
     },

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { z } from 'zod'
-import { productRoot } from '../../shared/config.ts'
+import { openBlobs } from '../../shared/blobs/blobs.ts'
+import { keepRemoving } from '../../shared/blobs/remove-unused.ts'
 import { loadSigningKey } from '../../shared/keys/signing-key.ts'
+import { productVersion } from '../../shared/product-version.ts'
 import { connect } from '../../shared/queue/connection.ts'
-import { consume, type JobContext } from '../../shared/queue/consumer.ts'
+import { consume, type JobContext, JobPostponed } from '../../shared/queue/consumer.ts'
+import { isRedisFault } from '../../shared/queue/redis-fault.ts'
 import { runService } from '../../shared/service.ts'
 import { watchCancellations } from './cancellations.ts'
 import { removeAbandonedFolders } from './copy/test-folder.ts'
@@ -25,21 +25,25 @@ await runService('test-runner', async ({ config, log }) => {
   const problem = await sandbox.problem()
   if (problem) log.error({ problem }, 'no test will run')
   if (!sandbox.isSandbox) log.warn('tests run without a sandbox, with the rights of this process')
-  const packageJson = JSON.parse(readFileSync(join(productRoot, 'package.json'), 'utf8'))
   // Made at the first start; a damaged one is told before any test runs.
   loadSigningKey(config.home)
+  const blobs = openBlobs(config)
   const deps = {
     config: { ...config, sandbox },
-    productVersion: z.object({ version: z.string() }).parse(packageJson).version,
+    blobs,
+    productVersion: productVersion(),
   }
   const redis = connect(config.redis)
   const cancellations = await watchCancellations(redis, log)
   const stoppable =
     <P extends { run_id: string }, R>(handler: (payload: P, deps: VerifyDeps) => Promise<R>) =>
     (payload: P, context: JobContext) =>
-      cancellations.unlessCancelled(payload.run_id, context.signal, (signal) =>
-        handler(payload, { ...deps, signal }),
-      )
+      cancellations
+        .unlessCancelled(payload.run_id, context.signal, (signal) =>
+          handler(payload, { ...deps, signal }),
+        )
+        .catch(untilRedisIsBack)
+  const removing = keepRemoving(config, log)
   const consumer = consume(
     'tests',
     { baseline: stoppable(baseline), run: stoppable(run), verify: stoppable(verify) },
@@ -49,7 +53,18 @@ await runService('test-runner', async ({ config, log }) => {
     async close(deadlineMs) {
       await consumer.close(deadlineMs)
       cancellations.close()
+      removing.stop()
+      blobs?.close()
       redis.disconnect()
     },
   }
 })
+
+/** What a run needs comes through Redis: while that is away a job loses none of its tries. */
+function untilRedisIsBack(cause: unknown): never {
+  if (!isRedisFault(cause)) throw cause
+  throw new JobPostponed('what the tests need is in Redis, which is away', {
+    delayMs: 2_000,
+    cause,
+  })
+}

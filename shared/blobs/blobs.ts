@@ -41,7 +41,7 @@ export type Blobs = {
   close(): void
 }
 
-type BlobConfig = Pick<Config, 'redis' | 'ASTRA_SHARED_DIR' | 'ASTRA_SNAPSHOT_REDIS_MB'>
+export type BlobConfig = Pick<Config, 'redis' | 'ASTRA_SHARED_DIR' | 'ASTRA_SNAPSHOT_REDIS_MB'>
 
 /**
  * Opens what the fleet has for this. Null with a Redis of one's own on this machine: its processes

@@ -77,6 +77,7 @@ export async function makeRun(contents: Contents, options: Options = {}) {
       ...limits,
       sandbox: chooseSandbox({ home, ...limits }, options.unsandboxed ? [UNSAFE_FLAG] : []),
     },
+    blobs: null,
     productVersion: '0.0.0-test',
     signal: new AbortController().signal,
   }

@@ -1,6 +1,7 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { type Patch, patchHash } from '../../../shared/contracts/patch.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
+import { findSnapshot } from '../../../shared/run-snapshot.ts'
 import { readText } from './text-file.ts'
 
 /** The patch without what it changes in protected files: the proof left that out too. */
@@ -14,9 +15,10 @@ export async function describePatch(
   patch: Patch,
 ): Promise<{ diff: string | null; hash: string | null }> {
   if (patch.files.length === 0) return { diff: null, hash: null }
+  const { base } = await findSnapshot(files)
   const parts = await Promise.all(
     patch.files.map(async ({ path, before, after }) => {
-      const old = before === null ? '' : await readText(files.base, path)
+      const old = before === null ? '' : await readText(base, path)
       return createTwoFilesPatch(`a/${path}`, `b/${path}`, old, after ?? '', undefined, undefined, {
         headerOptions: FILE_HEADERS_ONLY,
       })

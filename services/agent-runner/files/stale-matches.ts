@@ -1,7 +1,7 @@
 import { type SearchResult, searchResultSchema } from '../../../shared/contracts/memory.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
+import { findSnapshot } from '../../../shared/run-snapshot.ts'
 import { type PresentFiles, staleReason } from '../../../shared/stale-match.ts'
-import { readManifest } from '../../../shared/workspace.ts'
 import { PathRefused } from './confined.ts'
 import { readText } from './text-file.ts'
 
@@ -13,21 +13,21 @@ import { readText } from './text-file.ts'
 export async function markStale(files: RunFiles, value: unknown): Promise<unknown> {
   const parsed = searchResultSchema.safeParse(value)
   if (!parsed.success || parsed.data.matches.every(({ touched }) => touched === null)) return value
-  const base = await filesOfBase(files)
+  const present = await filesOfBase(files)
   const matches = parsed.data.matches.map(async (match) => {
-    return { ...match, stale: await staleReason(base, match.touched) }
+    return { ...match, stale: await staleReason(present, match.touched) }
   })
   return { ...parsed.data, matches: await Promise.all(matches) } satisfies SearchResult
 }
 
 async function filesOfBase(files: RunFiles): Promise<PresentFiles> {
-  const manifest = await readManifest(files)
+  const { base, manifest } = await findSnapshot(files)
   const present = new Set(manifest.files.map(({ path }) => path))
   return {
     find: (path) => (present.has(path) ? [path] : []),
     async text(path) {
       try {
-        return await readText(files.base, path)
+        return await readText(base, path)
       } catch (error) {
         if (error instanceof PathRefused) return null
         throw error

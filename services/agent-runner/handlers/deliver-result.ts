@@ -10,7 +10,7 @@ import { addWake } from './wake-run.ts'
 
 /** Puts the result of a call's work into the run's inbox, once, and then wakes the run. */
 export async function deliverResult(
-  deps: Pick<Deps, 'config' | 'journal' | 'producer'>,
+  deps: Pick<Deps, 'blobs' | 'config' | 'journal' | 'producer'>,
   { run_id, call_id, work }: Payload<'tool-results', 'deliver'>,
   context: JobContext,
 ): Promise<Result<'tool-results', 'deliver'>> {
@@ -27,13 +27,13 @@ export async function deliverResult(
 
 /** Matches are marked here, where the run's files are; a mark that cannot be made holds nothing up. */
 async function marked(
-  { config }: Pick<Deps, 'config'>,
+  { config, blobs }: Pick<Deps, 'blobs' | 'config'>,
   runId: string,
   value: unknown,
   { log }: Pick<JobContext, 'log'>,
 ): Promise<ChildOutcome> {
   try {
-    return { ok: true, value: await markStale(runFiles(config.home, runId), value) }
+    return { ok: true, value: await markStale(runFiles(config.home, runId, blobs), value) }
   } catch (error) {
     log.warn(
       { runId, error: errorText(error) },

@@ -32,7 +32,7 @@ const PREFETCH_TOP_K = 3
  * the journal anew before each step, so any process may do the next one.
  */
 export async function advanceRun(deps: Deps, runId: string, context: Context): Promise<void> {
-  const files = runFiles(deps.config.home, runId)
+  const files = runFiles(deps.config.home, runId, deps.blobs)
   for (;;) {
     context.signal.throwIfAborted()
     const journal = await deps.journal.load(runId)

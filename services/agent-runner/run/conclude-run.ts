@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
+import { TooLarge } from '../../../shared/blobs/blobs.ts'
 import type { Patch } from '../../../shared/contracts/patch.ts'
 import { crashPoint } from '../../../shared/crash-point.ts'
-import { savePatch, writeFileAtomic } from '../../../shared/run-files.ts'
+import { isRedisFault } from '../../../shared/queue/redis-fault.ts'
+import { savePatch, saveTranscript } from '../../../shared/run-files.ts'
 import { finalCosts } from '../budget/reconcile.ts'
 import type { Deps } from '../deps.ts'
 import { describePatch, withoutDropped } from '../files/patch-view.ts'
@@ -31,16 +33,27 @@ export async function concludeRun(deps: Deps, run: Run, log: Logger): Promise<vo
   await stopOpenWork(deps, run)
   await noteOutcome(deps, run)
   const patch = await offeredPatch(run).catch((error): Patch => {
+    if (isRedisFault(error)) throw error
     // Its folder was removed: the run has ended all the same, and must not be woken for ever.
     log.error({ err: error }, 'the patch of an ended run cannot be read')
     return { files: [] }
   })
-  if (patch.files.length > 0) await savePatch(run.files, patch)
-  await writeFileAtomic(run.files.transcript, transcriptOf(run.journal))
+  if (patch.files.length > 0) await keptHere(savePatch(run.files, patch), log)
+  await keptHere(saveTranscript(run.files, transcriptOf(run.journal)), log)
   crashPoint('agent.transcript-written')
   await deps.journal.publish(viewOf(run.journal, await describePatch(run.files, patch)))
   crashPoint('agent.view-published')
   await deps.journal.retire(run.runId)
+}
+
+/** What is too large for the other machines is still on this one. */
+async function keptHere(saved: Promise<unknown>, log: Logger): Promise<void> {
+  try {
+    await saved
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    log.error({ err: error }, 'other machines cannot see this of an ended run')
+  }
 }
 
 /**

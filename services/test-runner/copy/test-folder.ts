@@ -1,10 +1,9 @@
 import { mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Manifest } from '../../../shared/contracts/manifest.ts'
 import type { Patch } from '../../../shared/contracts/patch.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
-import { materialise } from '../../../shared/workspace.ts'
+import { materialise, type PlacedManifest } from '../../../shared/workspace.ts'
 import { isAbandoned, ownerOf } from '../run/process-tree.ts'
 import { nameOf } from '../sandbox/folders.ts'
 import type { Layout, RunFolder, Sandbox } from '../sandbox/sandbox.ts'
@@ -24,7 +23,7 @@ export type TestFolder = RunFolder & {
 export type TestFolderRequest = {
   home: string
   files: RunFiles
-  manifest: Manifest
+  manifest: PlacedManifest
   patch: Patch | null
   sandbox: Sandbox
 }

@@ -1,20 +1,20 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
-import { runFiles } from '../../../shared/run-files.ts'
-import { readManifest } from '../../../shared/workspace.ts'
 import { saveBaseRun } from '../proof/baseline-report.ts'
-import type { TestRunConfig } from '../run/completed-tests.ts'
+import type { VerifyDeps } from '../proof/verify-request.ts'
 import { counted, isRed } from '../run/counted.ts'
+import { openRun } from '../run/open-run.ts'
 import { runTests } from '../run/run-tests.ts'
 import { symptomOf } from '../run/symptom-of.ts'
 
 /** The state of a run's tests before anything was edited. */
 export async function baseline(
   payload: Payload<'tests', 'baseline'>,
-  deps: { config: TestRunConfig; signal: AbortSignal },
+  deps: Pick<VerifyDeps, 'config' | 'blobs' | 'signal'>,
 ): Promise<Result<'tests', 'baseline'>> {
-  const files = runFiles(deps.config.home, payload.run_id)
-  const manifest = await readManifest(files)
-  const { command, path_env: pathEnv } = payload
+  const opened = await openRun(payload, deps)
+  if (opened.kind === 'unusable') return opened
+  const { files, manifest, pathEnv } = opened
+  const { command } = payload
   const request = {
     files,
     manifest,

@@ -1,10 +1,10 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
-import { loadPatch, runFiles } from '../../../shared/run-files.ts'
-import { readManifest } from '../../../shared/workspace.ts'
+import { loadPatch } from '../../../shared/run-files.ts'
 import { loadBaseRun } from '../proof/baseline-report.ts'
 import { verifyPatch } from '../proof/verify-patch.ts'
 import type { VerifyDeps } from '../proof/verify-request.ts'
 import { counted, isRed } from '../run/counted.ts'
+import { openRun } from '../run/open-run.ts'
 import { runTests } from '../run/run-tests.ts'
 import { symptomOf } from '../run/symptom-of.ts'
 
@@ -13,10 +13,11 @@ export async function run(
   payload: Payload<'tests', 'run'>,
   deps: VerifyDeps,
 ): Promise<Result<'tests', 'run'>> {
-  const files = runFiles(deps.config.home, payload.run_id)
-  const manifest = await readManifest(files)
+  const opened = await openRun(payload, deps)
+  if (opened.kind === 'unusable') return opened
+  const { files, manifest, pathEnv } = opened
   const patch = payload.patch === null ? null : await loadPatch(files, payload.patch)
-  const { command, path_env: pathEnv, run_id: runId } = payload
+  const { command, run_id: runId } = payload
   const { isSandbox: sandboxed } = deps.config.sandbox
   const base = { manifest, command, pathEnv, sandboxed, targets: null }
   const before = await loadBaseRun(files, base)

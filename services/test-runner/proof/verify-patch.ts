@@ -23,13 +23,7 @@ type Refused = Extract<Verification, { confirmed: false }>
  */
 export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Promise<Verification> {
   const startedAt = new Date().toISOString()
-  const known: Omit<Refused, 'confirmed' | 'reason' | 'message'> = {
-    command: request.command ?? '',
-    failing_before: [],
-    passing_after: [],
-    flaky: [],
-    dropped_paths: [],
-  }
+  const known = nothingKnown(request.command)
   const refused = ({ reason, message }: Problem): Refused => ({
     ...known,
     confirmed: false,
@@ -75,6 +69,21 @@ export async function verifyPatch(request: VerifyRequest, deps: VerifyDeps): Pro
     outcome: body.outcome,
     failing_before: body.targets,
     receipt: signReceipt(body, loadSigningKey(config.home)),
+  }
+}
+
+/** The verdict on a patch whose tests cannot be run here at all. */
+export function unusableVerification(command: string | null, tests: UnusableTests): Verification {
+  return { ...nothingKnown(command), confirmed: false, ...unusable(tests) }
+}
+
+function nothingKnown(command: string | null): Omit<Refused, 'confirmed' | 'reason' | 'message'> {
+  return {
+    command: command ?? '',
+    failing_before: [],
+    passing_after: [],
+    flaky: [],
+    dropped_paths: [],
   }
 }
 

@@ -1,9 +1,12 @@
-import type { Manifest } from '../../../shared/contracts/manifest.ts'
+import type { Blobs } from '../../../shared/blobs/blobs.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
+import type { PlacedManifest } from '../../../shared/workspace.ts'
 import type { CompletedTests, TestRunConfig } from '../run/completed-tests.ts'
 
 export type VerifyDeps = {
   config: TestRunConfig
+  /** What other machines of the fleet have sent; null where there are none. */
+  blobs: Blobs | null
   productVersion: string
   signal: AbortSignal
 }
@@ -11,7 +14,7 @@ export type VerifyDeps = {
 export type VerifyRequest = {
   runId: string
   files: RunFiles
-  manifest: Manifest
+  manifest: PlacedManifest
   /** null: the first command that the workspace offers. */
   command: string | null
   /** Names a patch of the run; null: nothing was edited. */

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
-import type { Manifest } from '../../../shared/contracts/manifest.ts'
 import type { Runner } from '../../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../../shared/contracts/tests.ts'
+import { type PlacedManifest, standsAt } from '../../../shared/workspace.ts'
 import type { TestFolder } from '../copy/test-folder.ts'
 import type { TestCommand } from '../discovery/command-line.ts'
 import { runners } from '../runners/all.ts'
 import { hoistedFolders, outsideMounts } from '../sandbox/outside-mounts.ts'
 import type { Mount, SandboxedCommand } from '../sandbox/sandbox.ts'
+import { arrivedVenvProblem } from '../toolchains/arrived-venv.ts'
 import { findToolchain } from '../toolchains/find-toolchain.ts'
 import { exists, isBelow, isSystemPath, type ToolchainRequest } from '../toolchains/toolchain.ts'
 import type { TestRunConfig } from './completed-tests.ts'
@@ -21,7 +22,7 @@ type Prepared = Omit<SandboxedCommand, keyof Limits> & { kind: 'prepared' }
 
 type CommandToPrepare = {
   folder: TestFolder
-  manifest: Manifest
+  manifest: PlacedManifest
   command: TestCommand
   /** The runner's program by name, and its arguments. */
   argv: readonly [string, ...string[]]
@@ -37,6 +38,8 @@ export async function prepareCommand(
   config: TestRunConfig,
 ): Promise<Prepared | UnusableTests> {
   const { layout } = folder
+  const problem = PYTHON_RUNNERS.has(command.runner) ? await arrivedVenvProblem(manifest) : null
+  if (problem) return unusable('runner_missing', problem)
   const toolchain = await findToolchain(command.runner, toolchainRequest)
   const pythonPath = await importableSources(toolchain.env.VIRTUAL_ENV, folder, manifest)
   const { pathEnv, guarded } = toolchainRequest
@@ -45,7 +48,7 @@ export async function prepareCommand(
   const env = testEnvironment({ layout, toolchain, pathEnv, pythonPath, bins, usesPackages })
   const mounts = [
     ...toolchain.places.map((place) => ({ source: place, target: place })),
-    ...(await outsideMounts(manifest.workspace, folder.outside, guarded)),
+    ...(manifest.arrived ? [] : await outsideMounts(manifest.workspace, folder.outside, guarded)),
   ]
   const [name, ...rest] = argv
   const own = usesPackages ? await ownProgram(name, folder, manifest) : null
@@ -71,11 +74,14 @@ export async function prepareCommand(
   return { kind: 'prepared', ...prepared, env: { ...env, ...command.env } }
 }
 
+const PYTHON_RUNNERS: ReadonlySet<Runner> = new Set(['pytest', 'unittest'])
 const NODE_RUNNERS: ReadonlySet<Runner> = new Set(['node', 'vitest', 'jest', 'mocha'])
 
 /** Where npm puts the programs of packages, as the tests see them, the nearest first. */
-async function binFolders(workspace: string, manifest: Manifest): Promise<string[]> {
-  const modules = [join(workspace, 'node_modules'), ...(await hoistedFolders(manifest.workspace))]
+async function binFolders(workspace: string, manifest: PlacedManifest): Promise<string[]> {
+  // What is above the path of another machine's workspace is not theirs here.
+  const above = manifest.arrived ? [] : await hoistedFolders(manifest.workspace)
+  const modules = [join(workspace, 'node_modules'), ...above]
   return modules.map((folder) => join(folder, '.bin'))
 }
 
@@ -83,7 +89,7 @@ async function binFolders(workspace: string, manifest: Manifest): Promise<string
 async function importableSources(
   venv: string | undefined,
   { layout }: TestFolder,
-  { workspace }: Manifest,
+  { workspace }: PlacedManifest,
 ): Promise<string[]> {
   if (!venv || layout.workspace === workspace) return []
   return editableSources(venv, workspace, layout.workspace)
@@ -93,10 +99,11 @@ async function importableSources(
 async function ownProgram(
   name: string,
   { layout }: TestFolder,
-  { links }: Manifest,
+  manifest: PlacedManifest,
 ): Promise<string | null> {
-  const target = links.find((link) => link.path === 'node_modules')?.target
-  const isThere = target !== undefined && (await exists(join(target, '.bin', name)))
+  const index = manifest.links.findIndex((link) => link.path === 'node_modules')
+  const place = standsAt(manifest, index)
+  const isThere = place !== null && (await exists(join(place, '.bin', name)))
   return isThere ? join(layout.workspace, 'node_modules', '.bin', name) : null
 }
 
@@ -104,7 +111,7 @@ function isShown(
   program: string,
   mounts: readonly Mount[],
   { layout }: TestFolder,
-  { links }: Manifest,
+  { links }: PlacedManifest,
 ): boolean {
   const shown = [...mounts.map((mount) => mount.target), ...links.map((link) => link.target)]
   return (

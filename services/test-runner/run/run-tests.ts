@@ -1,5 +1,4 @@
 import { homedir } from 'node:os'
-import type { Manifest } from '../../../shared/contracts/manifest.ts'
 import type { Patch } from '../../../shared/contracts/patch.ts'
 import type { Runner } from '../../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../../shared/contracts/tests.ts'
@@ -7,6 +6,7 @@ import { crashPoint } from '../../../shared/crash-point.ts'
 import { count } from '../../../shared/metrics.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
 import { span } from '../../../shared/tracing.ts'
+import type { PlacedManifest } from '../../../shared/workspace.ts'
 import { makeTestFolder, type TestFolder } from '../copy/test-folder.ts'
 import { writeExtraFiles } from '../copy/write-extra-files.ts'
 import { chooseCommand } from '../discovery/choose-command.ts'
@@ -27,7 +27,7 @@ import { judge, type Verdict } from './verdict.ts'
 
 export type TestRunRequest = {
   files: RunFiles
-  manifest: Manifest
+  manifest: PlacedManifest
   /** A display string of `discoverCommands`; null: the first. */
   command: string | null
   patch: Patch | null
@@ -90,7 +90,7 @@ async function runIn(
   folder: TestFolder,
   command: TestCommand,
   toolchainRequest: ToolchainRequest,
-  { manifest, selection, baselineMs, signal }: TestRunRequest,
+  { manifest, patch, selection, baselineMs, signal }: TestRunRequest,
   config: TestRunConfig,
 ): Promise<Verdict> {
   const { layout } = folder
@@ -105,7 +105,7 @@ async function runIn(
       config.ASTRA_TEST_OUTPUT_BYTES * (command.runner === 'go' ? REPORT_ON_STDOUT : 1),
     signal,
   }
-  const isOfBase = baselineMs === null && selection === null
+  const isOfBase = patch === null && selection === null
   const prepared = await prepareCommand(
     { folder, manifest, command, argv, fillCaches: isOfBase, limits },
     toolchainRequest,
@@ -133,7 +133,11 @@ function readable(runner: Runner, result: CommandResult): string {
   return [adapter.readableOutput(result.stdout), result.stderr].join('\n')
 }
 
-function withTypeScriptHint(verdict: Verdict, command: TestCommand, manifest: Manifest): Verdict {
+function withTypeScriptHint(
+  verdict: Verdict,
+  command: TestCommand,
+  manifest: PlacedManifest,
+): Verdict {
   const hasTypeScript = manifest.files.some((file) => /[._-]test\.[mc]?ts$/.test(file.path))
   if (verdict.kind === 'completed' || verdict.reason !== 'no_tests_found') return verdict
   if (command.runner !== 'node' || !hasTypeScript) return verdict

@@ -1,7 +1,7 @@
 import { chown, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../../shared/config.ts'
-import type { Manifest } from '../../../shared/contracts/manifest.ts'
+import { type PlacedManifest, standsAt } from '../../../shared/workspace.ts'
 import { killGroup } from '../run/process-tree.ts'
 import { runCommand } from '../run/run-command.ts'
 import { bwrapCommand } from './bwrap-command.ts'
@@ -70,7 +70,7 @@ export function bubblewrap(config: SandboxConfig, problem: () => Promise<string 
   }
 }
 
-function layoutOf(manifest: Manifest): Layout {
+function layoutOf(manifest: PlacedManifest): Layout {
   const { workspace } = manifest
   return {
     workspace,
@@ -137,9 +137,10 @@ async function filterFile(root: string): Promise<string> {
 }
 
 /** A virtual environment stays where it is; a link of the copy leads to one outside the workspace. */
-function dependencyMounts({ links }: Manifest): Mount[] {
-  return links.map(({ target }, index) => {
+function dependencyMounts(manifest: PlacedManifest): Mount[] {
+  return manifest.links.map(({ target }, index) => {
     const isModules = target.endsWith('/node_modules')
-    return { source: target, target: isModules ? dependencyFolder(index) : target }
+    const source = standsAt(manifest, index) ?? target
+    return { source, target: isModules ? dependencyFolder(index) : target }
   })
 }

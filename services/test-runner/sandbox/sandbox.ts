@@ -1,4 +1,4 @@
-import type { Manifest } from '../../../shared/contracts/manifest.ts'
+import type { PlacedManifest } from '../../../shared/workspace.ts'
 import type { CommandResult } from '../run/run-command.ts'
 import type { Env } from '../toolchains/toolchain.ts'
 
@@ -23,7 +23,7 @@ export type RunFolder = { root: string; copy: string; copyBytes: number; reportF
 
 export type SandboxedCommand = {
   folder: RunFolder
-  manifest: Manifest
+  manifest: PlacedManifest
   layout: Layout
   /** An absolute program, as the tests see it, and its arguments. */
   argv: readonly [string, ...string[]]
@@ -41,6 +41,6 @@ export type Sandbox = {
   isSandbox: boolean
   /** Why no test may run at the moment, and what to do; null when all is well. */
   problem(): Promise<string | null>
-  layout(request: { root: string; manifest: Manifest }): Layout
+  layout(request: { root: string; manifest: PlacedManifest }): Layout
   run(command: SandboxedCommand): Promise<CommandResult>
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { standsAt } from '../../../shared/workspace.ts'
 import { killTree, MARK_VARIABLE, newMark } from '../run/process-tree.ts'
 import { runCommand } from '../run/run-command.ts'
 import { goCacheFolder, nameOf, reporters } from './folders.ts'
@@ -17,7 +18,7 @@ export function unsandboxed(home: string): Sandbox {
       reportFile: join(root, 'astra-test-report'),
       reporters,
       goCache: goCacheFolder(home, manifest.workspace, false),
-      dependencies: (index) => manifest.links[index]?.target ?? null,
+      dependencies: (index) => standsAt(manifest, index),
     }),
     run({ folder, argv, env, timeoutMs, maxOutputBytes, signal }) {
       const mark = newMark(home)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { standsAt } from '../../../shared/workspace.ts'
 import { probe } from '../run/programs.ts'
 import { withoutSecrets } from '../sandbox/without-secrets.ts'
 import { personsPath, personsPrograms } from './persons-programs.ts'
@@ -45,8 +46,8 @@ export function pythonToolchain(request: ToolchainRequest): Promise<PythonToolch
 }
 
 async function findPython(request: ToolchainRequest): Promise<PythonToolchain> {
-  for (const link of request.manifest.links) {
-    const venv = await readVenv(link.target)
+  for (const [index, { target }] of request.manifest.links.entries()) {
+    const venv = await readVenv(target, standsAt(request.manifest, index) ?? target)
     if (venv) return venvToolchain(venv, request)
   }
   const path = await personsPath(request)

@@ -1,6 +1,6 @@
 import { access, realpath } from 'node:fs/promises'
 import { basename, dirname, join, normalize, sep } from 'node:path'
-import type { Manifest } from '../../../shared/contracts/manifest.ts'
+import type { PlacedManifest } from '../../../shared/workspace.ts'
 
 export type Env = Record<string, string>
 
@@ -16,7 +16,7 @@ export type Toolchain = {
 export type ToolchainRequest = {
   /** The base of the run: what it says is read, nothing in it is run. */
   base: string
-  manifest: Manifest
+  manifest: PlacedManifest
   /** PATH of the person who asked. */
   pathEnv: string
   /** The range of Node versions that the workspace allows, if it says so. */

@@ -18,16 +18,22 @@ import {
 
 export type PythonToolchain = Toolchain & { hasPytest: boolean }
 
-type Venv = { path: string; home: string; seesSystem: boolean }
+type Venv = {
+  path: string
+  /** Where it is on this machine; its own path, unless it came from another one. */
+  place: string
+  home: string
+  seesSystem: boolean
+}
 
 /** What a folder says of itself as a virtual environment, or null when it is none. */
-export async function readVenv(path: string): Promise<Venv | null> {
-  const text = await readFile(join(path, 'pyvenv.cfg'), 'utf8').catch(() => '')
+export async function readVenv(path: string, place = path): Promise<Venv | null> {
+  const text = await readFile(join(place, 'pyvenv.cfg'), 'utf8').catch(() => '')
   const setting = (name: string) =>
     new RegExp(`^${name}\\s*=\\s*(.+?)\\s*$`, 'm').exec(text)?.[1] ?? null
   const home = setting('home')
   const seesSystem = setting('include-system-site-packages') === 'true'
-  return home === null ? null : { path, home, seesSystem }
+  return home === null ? null : { path, place, home, seesSystem }
 }
 
 /** By the files of a virtual environment alone: a repository may bring one, so none of it is run. */
@@ -40,18 +46,20 @@ export async function venvToolchain(
   const isPython = isSystemPath(prefix) || (await isPythonPrefix(prefix, guarded, workspace))
   const bases = isPython ? [prefix, await realPathOf(prefix)] : []
   const userSites = venv.seesSystem ? await userSitePackages() : []
-  const own = await sitePackages(venv.path)
+  const own = await sitePackages(venv.place)
   const inherited = venv.seesSystem ? (await Promise.all(bases.map(sitePackages))).flat() : []
   const sites = [...own, ...inherited, ...userSites]
   const found = await Promise.all(sites.map((site) => exists(join(site, 'pytest'))))
   const env: Env = { VIRTUAL_ENV: venv.path }
   if (userSites.length > 0) env.PYTHONUSERBASE = join(homedir(), '.local')
-  const sources = await outsideSources(own, [workspace, venv.path])
+  const isHere = manifest.arrived === undefined
+  // What it names beside itself is on the machine that it came from.
+  const sources = isHere ? await outsideSources(own, [workspace, venv.path]) : []
   return {
     folders: [join(venv.path, 'bin')],
     env,
     places: await presentPlaces([
-      ...(isBelow(venv.path, workspace) ? [] : [venv.path]),
+      ...(isHere && !isBelow(venv.path, workspace) ? [venv.path] : []),
       ...bases.flatMap(partsOf),
       ...userSites,
       ...(await withoutSecrets(sources, guarded)),
