@@ -11,6 +11,8 @@ import { fleetPage } from './pages/fleet.ts'
 import { loginPage, postLogin, postLogout } from './pages/login.ts'
 import { memoriesPage } from './pages/memories.ts'
 import { memoryPage } from './pages/memory.ts'
+import { memoryChangePage } from './pages/memory-change.ts'
+import { memoryChangeWithdrawPage } from './pages/memory-change-withdraw.ts'
 import { memoryRestorePage } from './pages/memory-restore.ts'
 import { memoryRevokePage } from './pages/memory-revoke.ts'
 import { memorySearchPage } from './pages/memory-search.ts'
@@ -51,6 +53,8 @@ export function createApp(deps: Deps, login: Login): Hono {
   app.get('/memories/:id', memoryPage(deps))
   app.post('/memories/:id/revoke', memoryRevokePage(deps))
   app.post('/memories/:id/restore', memoryRestorePage(deps))
+  app.get('/memories/:id/changes/:change', memoryChangePage(deps))
+  app.post('/memories/:id/changes/:change/withdraw', memoryChangeWithdrawPage(deps))
   app.get('/costs', costsPage(deps))
   app.get('/fleet', fleetPage(deps))
   app.get(`${QUEUES_PATH}/`, (c) => c.redirect(QUEUES_PATH, 301))

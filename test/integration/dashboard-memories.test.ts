@@ -153,6 +153,14 @@ async function csrf(): Promise<string> {
 
 const search = async (fields: Record<string, string>) =>
   (await post('/memories/search', { csrf: await csrf(), ...fields })).text
+/** The memories of these sessions. */
+const ids = (...sessions: string[]) =>
+  Promise.all(
+    sessions.map(async (session) => {
+      const { text } = await get(`/memories?session=${session}`)
+      return /<a href="\/memories\/([0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
+    }),
+  )
 const fixesOf = (text: string) =>
   [...text.matchAll(/<th scope="row" class="wide"><a href="[^"]*">([^<]*)</g)].map(([, fix]) => fix)
 /** What stands between the tags, on one line. */
@@ -362,18 +370,65 @@ describe('revoke and restore', () => {
   })
 })
 
-it('says that the memory is unavailable, and what becomes of a write, while its process is away', async () => {
-  const form = { csrf: await csrf(), confirm: 'yes' }
-  expect(await memory.end('SIGTERM')).toBe(0)
-  const [list, write] = await Promise.all([
-    get('/memories'),
-    post(`/memories/${successor.memory_id}/revoke`, form),
-  ])
-  expect([list.status, list.text]).toEqual([503, expect.stringContaining('Memory unavailable')])
-  expect(words(list.text)).toContain('no answer to memory/list within 8 s; is the service running?')
-  expect([write.status, write.text]).toEqual([503, expect.stringContaining('wait in the queue')])
-  memory = await startService('memory-store', home)
-  expect((await get('/memories')).status).toBe(200)
+describe('while the memory-store is away', () => {
+  const revoke = async (id: string) =>
+    post(`/memories/${id}/revoke`, { csrf: await csrf(), confirm: 'yes' })
+  const withdraw = async (change: string) => post(`${change}/withdraw`, { csrf: await csrf() })
+
+  it('a list says so, and a revocation waits: it is done later, unless it was taken back', async () => {
+    const [first = '', second = ''] = await ids('run-old-1', 'run-old-2')
+    expect(await memory.end('SIGTERM')).toBe(0)
+    const [list, done, undone] = await Promise.all([
+      get('/memories'),
+      revoke(first),
+      revoke(second),
+    ])
+    expect([list.status, list.text]).toEqual([503, expect.stringContaining('Memory unavailable')])
+    expect(words(list.text)).toContain('no answer to memory/list within 8 s; is the service')
+    const [waits, taken] = [done.location ?? '', undone.location ?? '']
+    expect(waits).toMatch(new RegExp(`^/memories/${first}/changes/revoke-`))
+    const told = words((await get(waits)).text)
+    expect(told).toContain('waits in the queue: the memory-store does not answer')
+    expect(told).toContain('then no search will answer with this memory')
+    expect(words((await withdraw(taken)).text)).toContain('Nothing was changed, and nothing waits')
+    expect((await get(taken)).status).toBe(404)
+
+    memory = await startService('memory-store', home)
+    expect((await get('/memories')).status).toBe(200)
+    const after = await fetch(dashboard.url + waits, { headers: { cookie }, redirect: 'manual' })
+    expect(after.headers.get('location')).toBe(`/memories/${first}?notice=revoked`)
+    expect(words((await get(`/memories/${first}`)).text)).toContain('Restore Yes, searches may')
+    expect(words((await get('/memories?session=run-old-2')).text)).toContain('OSError live')
+  })
+
+  it('what was done cannot be taken back any more, and the record offers to restore it', async () => {
+    const [id = ''] = await ids('run-old-3')
+    expect(await memory.end('SIGTERM')).toBe(0)
+    const { location } = await revoke(id)
+    memory = await startService('memory-store', home)
+    expect((await get('/memories')).status).toBe(200)
+    expect(await withdraw(location ?? '')).toMatchObject({
+      status: 303,
+      location: `/memories/${id}?notice=revoked`,
+    })
+    const form = { csrf: await csrf(), confirm: 'yes' }
+    expect((await post(`/memories/${id}/restore`, form)).location).toContain('notice=restored')
+  })
+
+  it('a change belongs to one record, and other jobs are none', async () => {
+    const [id = '', other = ''] = await ids('run-old-4', 'run-old-5')
+    expect(await memory.end('SIGTERM')).toBe(0)
+    const { location } = await revoke(id)
+    const foreign = (location ?? '').replace(id, other)
+    expect((await get(foreign)).status).toBe(404)
+    expect((await withdraw(foreign)).status).toBe(404)
+    expect(words((await get(location ?? '')).text)).toContain('waits in the queue')
+    const [list] = await dashboard.deps.producer.queue('memory').getJobs(['completed'], 0, 0)
+    expect((await get(`/memories/${id}/changes/${list?.id}`)).status).toBe(404)
+    expect((await post(`${location}/withdraw`, { csrf: 'x' })).status).toBe(403)
+    expect((await withdraw(location ?? '')).status).toBe(200)
+    memory = await startService('memory-store', home)
+  })
 })
 
 it('says why nothing is answered where the memory shares nothing with who asks', async () => {

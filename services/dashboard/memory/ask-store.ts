@@ -4,7 +4,7 @@ import { askMemory } from '../../../shared/queue/ask-memory.ts'
 import type { Deps } from '../deps.ts'
 
 /** A page that comes later than this is reloaded anyhow. */
-const ANSWER_MS = 8_000
+export const ANSWER_MS = 8_000
 /** The first search also waits until the embedder has loaded its model. */
 const SEARCH_MS = 20_000
 

@@ -1,36 +1,24 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { z } from 'zod'
+import type { Deps } from '../deps.ts'
 import { page } from '../layout.ts'
-import type { Away } from './ask-store.ts'
-import { awayPage, noSuchMemoryPage } from './away-page.ts'
-import { memoryPath } from './labels.ts'
-import type { Notice } from './notices.ts'
-
-export type Change = Away | { kind: 'no_such_memory' } | { kind: 'done'; notice: Notice }
+import { noSuchMemoryPage } from './away-page.ts'
+import { type ChangeName, requestChange } from './change-job.ts'
+import { changePage } from './change-page.ts'
+import { changePath, memoryPath } from './labels.ts'
 
 /** A write of a form: refused without its confirmation, and then back to the record. */
-export async function changeState(
-  c: Context,
-  change: (memoryId: string) => Promise<Change>,
-): Promise<Response> {
-  const id = c.req.param('id') ?? ''
-  if (!z.uuid().safeParse(id).success) return noSuchMemoryPage(c, id)
+export async function changeState(deps: Deps, c: Context, name: ChangeName): Promise<Response> {
+  const memoryId = c.req.param('id') ?? ''
+  if (!z.uuid().safeParse(memoryId).success) return noSuchMemoryPage(c, memoryId)
   const { confirm } = await c.req.parseBody()
-  if (confirm !== 'yes') return notConfirmedPage(c, id)
-  const changed = await change(id)
-  switch (changed.kind) {
-    case 'away':
-      return awayPage(
-        c,
-        changed,
-        'What you asked for may wait in the queue and be done once the memory-store is back: look at the record before you repeat it.',
-      )
-    case 'no_such_memory':
-      return noSuchMemoryPage(c, id)
-    case 'done':
-      return c.redirect(`${memoryPath(id)}?notice=${changed.notice}`, 303)
-  }
+  if (confirm !== 'yes') return notConfirmedPage(c, memoryId)
+  const { id, state } = await requestChange(deps, name, memoryId)
+  deps.log.info({ memory_id: memoryId, change: name, state: state.kind }, 'a memory is to change')
+  // An address of its own, which can be looked at again.
+  if (state.kind === 'waits') return c.redirect(changePath(memoryId, id), 303)
+  return changePage(c, memoryId, id, state)
 }
 
 function notConfirmedPage(c: Context, id: string) {

@@ -31,6 +31,11 @@ export function memoryPath(id: string): string {
   return `/memories/${encodeURIComponent(id)}`
 }
 
+/** A change of a record that waits, by its job. */
+export function changePath(id: string, change: string): string {
+  return `${memoryPath(id)}/changes/${encodeURIComponent(change)}`
+}
+
 export function runPath(id: string): string {
   return `/runs/${encodeURIComponent(id)}`
 }
