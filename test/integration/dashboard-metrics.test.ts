@@ -201,6 +201,7 @@ describe('what is read at a scrape', () => {
       expect(sampleOf(text, runs)).toBe(2)
       expect(sampleOf(text, requests)).toBe(10)
       expect(sampleOf(text, 'astra_runs_unfinished{mode="offline"}')).toBe(0)
+      expect(sampleOf(text, 'astra_gate_refusals_total{mode="offline"}')).toBe(0)
     }
   })
 

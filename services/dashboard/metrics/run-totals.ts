@@ -112,7 +112,8 @@ return 1
 const KEEP_COUNTED_MS = 90 * 24 * 3600 * 1000
 
 export async function addToTotals(redis: Redis, view: RunView): Promise<void> {
-  const added = [...countsOf(view)].filter(([, by]) => by !== 0).flat()
+  // Zeros too: what was shown once is not to be gone, and rules look at how it grows.
+  const added = [...countsOf(view)].flat()
   const createdAt = Date.parse(view.created_at)
   await redis.eval(ADD_RUN, 2, totalsKey, countedKey, view.run_id, createdAt, ...added)
 }
