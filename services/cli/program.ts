@@ -10,6 +10,7 @@ import { addEnqueueCommand } from './commands/enqueue.ts'
 import { addExperimentCommand } from './commands/experiment.ts'
 import { addFixCommand } from './commands/fix.ts'
 import { addHelpCommand } from './commands/help.ts'
+import { addInitCommand } from './commands/init.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addMemoryCommand } from './commands/memory.ts'
 import { addRunsCommand } from './commands/runs.ts'
@@ -27,7 +28,7 @@ const groups = {
   Look: [addStatusCommand, addWatchCommand, addRunsCommand, addCostCommand, addDashboardCommand],
   Memory: [addMemoryCommand, addKeysCommand],
   'Run the services': [addUpCommand, addDoctorCommand, addSmokeCommand],
-  'Set up': [addDemoCommand, addExperimentCommand, addHelpCommand],
+  'Set up': [addInitCommand, addDemoCommand, addExperimentCommand, addHelpCommand],
 }
 
 /** The whole command line, as a program that throws CommanderError where commander would exit. */

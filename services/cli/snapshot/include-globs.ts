@@ -2,6 +2,7 @@ import picomatch from 'picomatch'
 import { z } from 'zod'
 import { UsageError } from '../../../shared/errors.ts'
 import { globMatcher, globProblem } from '../../../shared/glob.ts'
+import { parseJsonc } from '../../../shared/jsonc.ts'
 import { readSettingsFile } from './settings-file.ts'
 
 /** Which ignored files a workspace's tests need all the same, as its `.astra.json` says. */
@@ -42,13 +43,9 @@ const isWithin = (path: string, folder: string) => path === folder || path.start
 
 async function readSettings(workspace: string): Promise<z.infer<typeof settingsSchema>> {
   const text = (await readSettingsFile(workspace, FILE)) ?? '{}'
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new UsageError(`${FILE} is not JSON: ${(cause as Error).message}`, { cause })
-  }
-  const parsed = settingsSchema.safeParse(value)
+  const json = parseJsonc(text)
+  if ('problem' in json) throw new UsageError(`${FILE} is not JSON: ${json.problem}`)
+  const parsed = settingsSchema.safeParse(json.value)
   if (parsed.success) return parsed.data
   throw new UsageError(`${FILE} does not fit: ${z.prettifyError(parsed.error)}`, {
     hint: '"include" is a list of globs, such as ["generated/**"]',

@@ -26,14 +26,7 @@ export async function discoverCommands(
   const config = await readWorkspaceConfig(files.root)
   if ('problem' in config) return { found: false, problem: config.problem }
   if (config.command) return { found: true, commands: [config.command] }
-  const found = [
-    ...(await javascriptCommands(files)),
-    ...(await pythonCommands(files, hasPytest)),
-    ...goCommands(files),
-    ...(await cargoCommands(files)),
-  ]
-  const commands = [...new Map(found.map((command) => [command.display, command])).values()]
-  const [first, ...others] = commands
+  const [first, ...others] = await findCommands(files, hasPytest)
   if (first) return { found: true, commands: [first, ...others] }
   return {
     found: false,
@@ -41,6 +34,20 @@ export async function discoverCommands(
       'no tests of pytest, unittest, node --test, vitest, jest, mocha, go test or cargo test were ' +
       'found at the root of the workspace; name their command in .astra.json: {"command": "..."}',
   }
+}
+
+/** What the files themselves offer, whatever `.astra.json` says. */
+export async function findCommands(
+  files: WorkspaceFiles,
+  hasPytest: () => Promise<boolean>,
+): Promise<TestCommand[]> {
+  const found = [
+    ...(await javascriptCommands(files)),
+    ...(await pythonCommands(files, hasPytest)),
+    ...goCommands(files),
+    ...(await cargoCommands(files)),
+  ]
+  return [...new Map(found.map((command) => [command.display, command])).values()]
 }
 
 function goCommands({ paths }: WorkspaceFiles): TestCommand[] {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { validRange } from 'semver'
 import { z } from 'zod'
+import { parseJsonc } from '../../../shared/jsonc.ts'
 import { parseCommandLine, type TestCommand } from './command-line.ts'
 
 const FILE = '.astra.json'
@@ -26,13 +27,9 @@ export async function readWorkspaceConfig(
 ): Promise<WorkspaceConfig | { problem: string }> {
   const text = await readFile(join(workspace, FILE), 'utf8').catch(() => null)
   if (text === null) return { command: null, nodeRange: null }
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (error) {
-    return { problem: `${FILE} is not JSON: ${error instanceof Error ? error.message : error}` }
-  }
-  const parsed = configSchema.safeParse(json)
+  const json = parseJsonc(text)
+  if ('problem' in json) return { problem: `${FILE} is not JSON: ${json.problem}` }
+  const parsed = configSchema.safeParse(json.value)
   if (!parsed.success) return { problem: `${FILE}: ${z.prettifyError(parsed.error)}` }
   const { command, node } = parsed.data
   const found = command === undefined ? null : parseCommandLine(command)
