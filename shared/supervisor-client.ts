@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,6 +14,7 @@ import {
   UNSAFE_FLAG,
 } from './contracts/supervisor.ts'
 import { UnavailableError } from './errors.ts'
+import { openLogFile } from './log-file.ts'
 import { programFile } from './program-file.ts'
 
 /** A first start loads the model and reads Redis' append-only file. */
@@ -163,9 +164,7 @@ async function releaseOn(socket: Socket): Promise<void> {
 
 /** Several clients may do this at once: the lock lets one of the supervisors live. */
 function spawnSupervisor(config: Config, { env, unsafe }: Start): ChildProcess {
-  const logs = join(config.home, 'logs')
-  mkdirSync(logs, { recursive: true, mode: 0o700 })
-  const output = openSync(join(logs, 'supervisor.log'), 'a', 0o600)
+  const output = openLogFile(join(config.home, 'logs'), 'supervisor')
   const program = [programFile('services/supervisor/main')]
   const child = spawn(process.execPath, unsafe ? [...program, UNSAFE_FLAG] : program, {
     // A session of its own: Ctrl-C in the client's terminal must not stop other clients' services.

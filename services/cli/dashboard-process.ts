@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, compileCache } from '../../shared/config.ts'
 import {
@@ -11,6 +11,7 @@ import {
   type TicketRequest,
 } from '../../shared/contracts/dashboard.ts'
 import { UnavailableError } from '../../shared/errors.ts'
+import { openLogFile } from '../../shared/log-file.ts'
 import { programFile } from '../../shared/program-file.ts'
 import type { CliContext } from './context.ts'
 
@@ -39,9 +40,8 @@ export async function startDashboard(
   { port, auth }: DashboardOptions,
 ): Promise<RunningDashboard> {
   const logs = join(config.home, 'logs')
-  mkdirSync(logs, { recursive: true, mode: 0o700 })
   const logFile = join(logs, 'dashboard.log')
-  const log = openSync(logFile, 'a', 0o600)
+  const log = openLogFile(logs, 'dashboard')
   const child = spawn(
     process.execPath,
     [programFile('services/dashboard/main'), ...(auth ? [] : [NO_AUTH_FLAG])],

@@ -12,6 +12,7 @@ import { addFixCommand } from './commands/fix.ts'
 import { addHelpCommand } from './commands/help.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addKeysCommand } from './commands/keys.ts'
+import { addLogsCommand } from './commands/logs.ts'
 import { addMemoryCommand } from './commands/memory.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addSmokeCommand } from './commands/smoke.ts'
@@ -25,7 +26,14 @@ import { hasColours } from './format/terminal.ts'
 /** What the commands are for, in the order in which help lists them. */
 const groups = {
   Repair: [addFixCommand, addEnqueueCommand, addApplyCommand, addVerifyCommand, addCancelCommand],
-  Look: [addStatusCommand, addWatchCommand, addRunsCommand, addCostCommand, addDashboardCommand],
+  Look: [
+    addStatusCommand,
+    addWatchCommand,
+    addRunsCommand,
+    addCostCommand,
+    addDashboardCommand,
+    addLogsCommand,
+  ],
   Memory: [addMemoryCommand, addKeysCommand],
   'Run the services': [addUpCommand, addDoctorCommand, addSmokeCommand],
   'Set up': [addInitCommand, addDemoCommand, addExperimentCommand, addHelpCommand],

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { openLogFile } from '../../shared/log-file.ts'
 import type { ProcessRegister } from './leftovers.ts'
 
 export type ChildSpec = {
@@ -76,7 +77,7 @@ export class Child {
 
   #spawn(): ChildProcess {
     const { spec } = this
-    const output = openSync(this.logFile, 'a', 0o600)
+    const output = openLogFile(this.#deps.logs, spec.name)
     const child = spawn(spec.command, spec.args, {
       stdio: ['ignore', output, output, ...(spec.channel ? (['ipc'] as const) : [])],
       env: spec.env,

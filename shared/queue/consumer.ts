@@ -158,6 +158,7 @@ async function handle<Q extends QueueName>(
     job: job.name,
     jobId: job.id,
     attempt: job.attemptsMade + 1,
+    ...(typeof job.data?.run_id === 'string' && { runId: job.data.run_id }),
   })
   const spec = jobSpec(queue, job.name)
   if (!spec) throw new UnrecoverableError(`no job ${job.name} on queue ${queue}`)

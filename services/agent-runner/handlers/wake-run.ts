@@ -25,7 +25,7 @@ export async function goOn(
   runId: string,
   context: JobContext,
 ): Promise<Record<string, never>> {
-  const log = context.log.child({ runId })
+  const { log } = context
   try {
     await advanceRun(deps, runId, { signal: context.signal, log })
   } catch (error) {
