@@ -18,6 +18,9 @@ export type Scratch = {
   workspace(scenario: string, language: DemoLanguage, runId: string): Promise<string>
 }
 
+/** An experiment must not touch the queues and the memory of an installation, so neither their servers. */
+export const ownServers = { REDIS_URL: '', ASTRA_STORE: '' } as const
+
 /** Runs `use` with a scratch installation, and removes it afterwards unless `keep`. */
 export async function withScratchHome<T>(
   context: CliContext,
@@ -25,8 +28,7 @@ export async function withScratchHome<T>(
   use: (scratch: Scratch) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'astra-demo-'))
-  // An experiment must not touch the queues of an installation, so neither its Redis.
-  const env = { ...withDotEnv(context.env), ASTRA_HOME: join(folder, 'home'), REDIS_URL: '' }
+  const env = { ...withDotEnv(context.env), ...ownServers, ASTRA_HOME: join(folder, 'home') }
   try {
     return await use({
       folder,

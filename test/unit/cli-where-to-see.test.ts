@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { createContext } from '../../services/cli/context.ts'
 import { whereToSee } from '../../services/cli/format/where-to-see.ts'
+import { withScratchHome } from '../../services/cli/scratch-home.ts'
 
 const { signal } = new AbortController()
 const context = (env: Record<string, string>) =>
-  createContext({ ASTRA_HOME: '/nowhere', REDIS_URL: '', ...env }, '/', signal)
+  createContext({ ASTRA_HOME: '/nowhere', REDIS_URL: '', ASTRA_STORE: '', ...env }, '/', signal)
 
 describe('where the runs of a demo are to be seen', () => {
   it('is the command with which the person began, on what was kept', () => {
@@ -17,9 +18,15 @@ describe('where the runs of a demo are to be seen', () => {
     )
   })
 
-  it('is the Redis of the demo, also for someone who has another', () => {
-    const said = whereToSee(context({ REDIS_URL: 'redis://127.0.0.1:6379' }), '/tmp/kept')
-    expect(said).toBe('See them: REDIS_URL= ASTRA_HOME=/tmp/kept astra dashboard')
+  it('is the Redis and the memory of the demo, also for someone who has others', async () => {
+    const env = { REDIS_URL: 'redis://127.0.0.1:6379', ASTRA_STORE: 'qdrant' }
+    await withScratchHome(context(env), { keep: false }, async ({ config }) => {
+      expect(config.redis).toHaveProperty('path')
+      expect(config.ASTRA_STORE).toBe('sqlite')
+    })
+    expect(whereToSee(context(env), '/tmp/kept')).toBe(
+      'See them: REDIS_URL= ASTRA_STORE= ASTRA_HOME=/tmp/kept astra dashboard',
+    )
   })
 
   it('is a command that a shell takes as it is meant, whatever the folder is called', () => {
