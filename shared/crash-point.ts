@@ -36,8 +36,17 @@ export const crashPoints = [
   'embedder.embedded',
 ] as const
 
-export type CrashPoint = (typeof crashPoints)[number]
+/** Those of `astra restore`, which no run comes by. */
+export const restoreCrashPoints = [
+  'restore.ready',
+  'restore.decided',
+  'restore.moved-aside',
+  'restore.part-placed',
+] as const
 
+export type CrashPoint = (typeof crashPoints)[number] | (typeof restoreCrashPoints)[number]
+
+const known = [...crashPoints, ...restoreCrashPoints]
 const wanted = new Map<string, number>()
 const passed = new Map<string, number>()
 let markers = ''
@@ -46,7 +55,7 @@ let markers = ''
 export function armCrashPoints(setting: string | undefined, home: string): void {
   for (const each of (setting ?? '').split(',').filter(Boolean)) {
     const [name = '', nth = '1'] = each.split('@')
-    if (!(crashPoints as readonly string[]).includes(name)) {
+    if (!(known as readonly string[]).includes(name)) {
       throw new Error(`ASTRA_CRASH_AT: there is no crash point ${name}`)
     }
     wanted.set(name, Number(nth))

@@ -1,7 +1,8 @@
 import { type Config, readConfig, withDotEnv } from './config.ts'
 import { armCrashPoints } from './crash-point.ts'
-import { errorText } from './errors.ts'
+import { ConfigError, errorText } from './errors.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { readDecision } from './pending-restore.ts'
 import { startReporting } from './reporting.ts'
 import { startTracing, stopTracing } from './tracing.ts'
 
@@ -17,6 +18,14 @@ export type RunningService = {
   announce?: Record<string, string | number>
 }
 
+/** A supervisor has ended such a restore before it starts a service; one without a supervisor stops here. */
+function refuseHalfRestored(home: string): void {
+  if (readDecision(home) === null) return
+  throw new ConfigError(`a restore of ${home} was cut off`, {
+    hint: 'run the same `astra restore` again, which ends it',
+  })
+}
+
 /**
  * Runs a service until SIGTERM, SIGINT or the end of the channel to its supervisor, however that
  * died. The first signal drains, the second ends at once.
@@ -29,6 +38,7 @@ export async function runService(
   try {
     config = readConfig(withDotEnv(process.env))
     armCrashPoints(process.env.ASTRA_CRASH_AT, config.home)
+    refuseHalfRestored(config.home)
   } catch (error) {
     process.stderr.write(`${name}: ${errorText(error)}\n`)
     process.exit(1)

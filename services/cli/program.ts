@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { productVersion } from '../../shared/product-version.ts'
 import { addApplyCommand } from './commands/apply.ts'
+import { addBackupCommand } from './commands/backup.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addCostCommand } from './commands/cost.ts'
 import { addDashboardCommand } from './commands/dashboard.ts'
@@ -14,6 +15,7 @@ import { addInitCommand } from './commands/init.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addLogsCommand } from './commands/logs.ts'
 import { addMemoryCommand } from './commands/memory.ts'
+import { addRestoreCommand } from './commands/restore.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addSmokeCommand } from './commands/smoke.ts'
 import { addStatusCommand } from './commands/status.ts'
@@ -35,7 +37,13 @@ const groups = {
     addLogsCommand,
   ],
   Memory: [addMemoryCommand, addKeysCommand],
-  'Run the services': [addUpCommand, addDoctorCommand, addSmokeCommand],
+  'Run the services': [
+    addUpCommand,
+    addDoctorCommand,
+    addBackupCommand,
+    addRestoreCommand,
+    addSmokeCommand,
+  ],
   'Set up': [addInitCommand, addDemoCommand, addExperimentCommand, addHelpCommand],
 }
 

@@ -1,28 +1,19 @@
-import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
-import { UnavailableError } from '../../shared/errors.ts'
+import { dirname, join } from 'node:path'
 import { connectOrFail } from '../../shared/queue/connection.ts'
+import { findProgram, redisServerCommand } from '../../shared/redis-server.ts'
 import { type ChildSpec, whenReady } from './child.ts'
 
 const READY_MS = 30_000
+
+type Env = Record<string, string | undefined>
 
 /** A Redis of this installation's own: a unix socket in a 0700 folder, no TCP port, AOF on. */
 export async function redisChild(home: string, socket: string, env: Env): Promise<ChildSpec> {
   const data = join(home, 'redis')
   await mkdir(data, { recursive: true, mode: 0o700 })
   await mkdir(dirname(socket), { recursive: true, mode: 0o700 })
-  const server = findProgram(['redis-server', 'valkey-server'], env)
-  if (!server) {
-    throw new UnavailableError('redis-server was not found', {
-      hint: 'install it (apt-get install redis-server, brew install redis) or set REDIS_URL',
-    })
-  }
-  const args = [
-    ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '700'],
-    ...['--dir', data, '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-    ...['--maxmemory-policy', 'noeviction', '--daemonize', 'no'],
-  ]
+  const { server, args } = redisServerCommand({ data, socket }, env)
   // Redis has no channel to its supervisor, so the kernel ends it when the supervisor dies. Where
   // there is no setpriv (not Linux) the next supervisor ends it by the process register.
   const setpriv = findProgram(['setpriv'], env)
@@ -47,15 +38,4 @@ async function ping(socket: string): Promise<void> {
   } finally {
     redis.disconnect()
   }
-}
-
-type Env = Record<string, string | undefined>
-
-export function findProgram(names: string[], env: Env): string | null {
-  const folders = [...(env.PATH ?? '').split(delimiter), '/usr/local/bin', '/usr/bin', '/usr/sbin']
-  for (const name of names) {
-    const folder = folders.find((each) => each !== '' && existsSync(join(each, name)))
-    if (folder) return join(folder, name)
-  }
-  return null
 }

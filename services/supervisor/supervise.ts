@@ -4,10 +4,11 @@ import type { Logger } from 'pino'
 import { type Config, socketPath } from '../../shared/config.ts'
 import type { ClientMessage, Scale } from '../../shared/contracts/supervisor.ts'
 import { errorText } from '../../shared/errors.ts'
+import { takeLock } from '../../shared/home-lock.ts'
+import { endRestore } from '../../shared/pending-restore.ts'
 import { type Client, openControlSocket } from './control-socket.ts'
 import { Fleet } from './fleet.ts'
 import { endLeftovers, ProcessRegister } from './leftovers.ts'
-import { takeLock } from './lock.ts'
 
 /** How long the processes of a killed supervisor may take to end by themselves. */
 const LEFTOVER_GRACE_MS = 3_000
@@ -33,6 +34,8 @@ export async function supervise(
   }
   const lock = takeLock(join(run, 'supervisor.lock'))
   if (!lock) return false
+  // Services must not see a mixture of two installations.
+  if (endRestore(config.home)) log.warn('ended a restore that was cut off')
 
   const registerFile = join(run, 'processes.json')
   const ended = await endLeftovers(registerFile, LEFTOVER_GRACE_MS)

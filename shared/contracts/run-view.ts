@@ -84,6 +84,8 @@ export const runsIndexKey = `${KEY_PREFIX}:runs`
 /** The runs that have begun and not ended. */
 export const unfinishedRunsKey = `${KEY_PREFIX}:runs:unfinished`
 export const runViewKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:view`
+export const runJournalKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:journal`
+export const runInboxKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:inbox`
 export const runEventsKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:events`
 
 export async function readRunView(redis: Redis, runId: string): Promise<RunView | null> {

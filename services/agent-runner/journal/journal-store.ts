@@ -4,11 +4,12 @@ import {
   type RunEvent,
   type RunView,
   runEventsKey,
+  runInboxKey,
+  runJournalKey,
   runsIndexKey,
   runViewKey,
   unfinishedRunsKey,
 } from '../../../shared/contracts/run-view.ts'
-import { KEY_PREFIX } from '../../../shared/queue/connection.ts'
 import type { InboxEntry } from './entries.ts'
 import {
   type Entry,
@@ -18,9 +19,6 @@ import {
   readJournal,
   type SingleKind,
 } from './journal.ts'
-
-const journalKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:journal`
-const inboxKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:inbox`
 
 /** How long the keys of an ended run stay; its transcript and patch stay on disk. */
 const KEEP_SECONDS = 30 * 24 * 3600
@@ -95,22 +93,22 @@ export function createJournalStore(redis: Redis): JournalStore {
   return {
     async load(runId) {
       const [fields, inbox] = await Promise.all([
-        redis.hgetall(journalKey(runId)),
-        redis.hgetall(inboxKey(runId)),
+        redis.hgetall(runJournalKey(runId)),
+        redis.hgetall(runInboxKey(runId)),
       ])
       return readJournal(fields, inbox)
     },
     async append(runId, kind, entry, event) {
       // Listed before it is journalled: a crash in between leaves a run that the sweeper looks at.
       if (kind === 'start') await redis.sadd(unfinishedRunsKey, runId)
-      return write(journalKey(runId), runId, kind, parseEntry(kind, entry), event)
+      return write(runJournalKey(runId), runId, kind, parseEntry(kind, entry), event)
     },
     appendKeyed: (runId, kind, key, entry, event) =>
-      write(journalKey(runId), runId, `${kind}/${key}`, parseEntry(kind, entry), event),
-    deliver: (runId, key, entry, event) => write(inboxKey(runId), runId, key, entry, event),
+      write(runJournalKey(runId), runId, `${kind}/${key}`, parseEntry(kind, entry), event),
+    deliver: (runId, key, entry, event) => write(runInboxKey(runId), runId, key, entry, event),
     async publish(view) {
       const { run_id, status, created_at } = view
-      const keys = [journalKey(run_id), runViewKey(run_id), runsIndexKey]
+      const keys = [runJournalKey(run_id), runViewKey(run_id), runsIndexKey]
       const ended = status === 'running' ? '0' : '1'
       const args = [JSON.stringify(view), ended, Date.parse(created_at), run_id]
       await redis.eval(PUBLISH, keys.length, ...keys, ...args)
@@ -119,7 +117,7 @@ export function createJournalStore(redis: Redis): JournalStore {
     isCancelled: (runId) => isMarkedCancelled(redis, runId),
     unfinished: () => redis.smembers(unfinishedRunsKey),
     async retire(runId) {
-      const keys = [journalKey(runId), inboxKey(runId), runEventsKey(runId), runViewKey(runId)]
+      const keys = [runJournalKey(runId), runInboxKey(runId), runEventsKey(runId), runViewKey(runId)]
       const commands = redis.multi().srem(unfinishedRunsKey, runId)
       for (const key of keys) commands.expire(key, KEEP_SECONDS)
       await commands.exec()

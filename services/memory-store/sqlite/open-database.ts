@@ -3,14 +3,13 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import semver from 'semver'
 import { load as loadSqliteVec } from 'sqlite-vec'
+import { STORE_APPLICATION_ID } from '../../../shared/contracts/store-schema.ts'
 import { errorText } from '../../../shared/errors.ts'
 import { MemoryDatabaseError } from '../database-error.ts'
 import { termsOf } from '../retrieval/terms.ts'
 import { migrations } from './migrations.ts'
 import { inTransaction } from './transaction.ts'
 
-/** "AsMe", in the header of every database of ours. */
-const APPLICATION_ID = 0x4173_4d65
 /** Before this, a reset of the write-ahead log could corrupt the database. */
 const OLDEST_SQLITE = '3.51.3'
 const BUSY_MS = 5000
@@ -86,7 +85,7 @@ function refuseForeignFile(file: string): void {
     closeSync(descriptor)
   }
   const isSqlite = header.toString('latin1', 0, 16) === 'SQLite format 3\0'
-  if (isSqlite && header.readUInt32BE(68) === APPLICATION_ID) return
+  if (isSqlite && header.readUInt32BE(68) === STORE_APPLICATION_ID) return
   throw new MemoryDatabaseError(
     `${file} is ${isSqlite ? 'a SQLite database of another program' : 'not a SQLite database'}: ` +
       'move it away or use another ASTRA_HOME',
@@ -101,7 +100,7 @@ function migrate(db: DatabaseSync, file: string, dimensions: number): void {
     // Read again: another process may have migrated while this one waited for the lock.
     const version = usableVersion(db, file, dimensions)
     for (const step of migrations.slice(version)) db.exec(step(dimensions))
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+    db.exec(`PRAGMA application_id = ${STORE_APPLICATION_ID}`)
     db.exec(`PRAGMA user_version = ${migrations.length}`)
   })
 }

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { UnavailableError } from '../../../shared/errors.ts'
+import { connectOrFail } from '../../../shared/queue/connection.ts'
+import { redisServerCommand } from '../../../shared/redis-server.ts'
+
+type Env = Record<string, string | undefined>
+
+/** Reading its append-only file, a command that takes all of the ledger. */
+const WAIT_MS = 60_000
+const END_MS = 30_000
+
+/**
+ * Runs `use` with a Redis on the data in a folder, which nobody else knows of. When it is over, all that
+ * was written is on the disk. Throws UnavailableError when the data cannot be read.
+ */
+export async function withOwnRedis<T>(
+  data: string,
+  env: Env,
+  use: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  // A path that is short enough for a socket.
+  const folder = await mkdtemp(join(tmpdir(), 'astra-redis-'))
+  const socket = join(folder, 'redis.sock')
+  const { server, args } = redisServerCommand({ data, socket }, env)
+  const child = spawn(server, args, { stdio: 'ignore', env: { PATH: env.PATH } })
+  const ended = once(child, 'exit')
+  const redis = connectOrFail({ path: socket }, { waitMs: WAIT_MS })
+  redis.on('error', () => {})
+  try {
+    await Promise.race([ready(redis), ended.then(() => Promise.reject(new Error('it ended')))])
+  } catch (cause) {
+    child.kill('SIGKILL')
+    redis.disconnect()
+    await rm(folder, { recursive: true, force: true })
+    throw new UnavailableError(`no Redis starts on ${data}`, { cause })
+  }
+  try {
+    return await use(redis)
+  } finally {
+    redis.disconnect()
+    const deadline = setTimeout(() => child.kill('SIGKILL'), END_MS)
+    // It writes its append-only file to the disk before it ends.
+    child.kill('SIGTERM')
+    await ended
+    clearTimeout(deadline)
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Answers once it has loaded its data. */
+async function ready(redis: Redis): Promise<void> {
+  await redis.ping()
+}
