@@ -15,10 +15,11 @@ beforeAll(async () => {
   const corpus = await loadCorpus(corpusFolder)
   stored = await storeCorpus(corpus)
   measured = await evaluate(corpus, stored, { folds: null })
-})
+  // Twenty seconds of a whole processor.
+}, 600_000)
 
 afterAll(async () => {
-  await stored.close()
+  await stored?.close()
 })
 
 const shareOf = ({ hits, n }: { hits: number; n: number }) => hits / n
