@@ -40,7 +40,7 @@ beforeAll(async () => {
     runs.push(view)
     transcripts.push(await readTranscript(demo.home, id))
   }
-}, 180_000)
+}, 300_000)
 afterAll(async () => {
   redis?.disconnect()
   await dashboard?.close()

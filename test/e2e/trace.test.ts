@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'astra-e2e-'))
   astra = await createAstra({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint })
   run = await fixAlpha('alpha')
-}, 120_000)
+})
 afterAll(async () => {
   await astra.remove()
   await rm(folder, { recursive: true, force: true })

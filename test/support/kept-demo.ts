@@ -4,6 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { productRoot } from '../../shared/config.ts'
 
+/** Ten times what it takes where nothing else runs. */
+const DEMO_MS = 240_000
+
 export type KeptDemo = {
   /** ASTRA_HOME of the demo. */
   home: string
@@ -16,7 +19,11 @@ export type OpenDashboard = { url: string; token: string; close(): Promise<void>
 /** Runs `npm run demo -- --keep` as a person would in the clone. It stays in `folder`. */
 export async function runKeptDemo(folder: string): Promise<KeptDemo> {
   const args = ['run', '--silent', 'demo', '--', '--keep']
-  const child = spawn('npm', args, { ...ofPerson(folder), stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn('npm', args, {
+    ...ofPerson(folder),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: DEMO_MS,
+  })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     said += chunk
