@@ -15,26 +15,42 @@ function replaceById(fresh) {
   return true
 }
 
+const FIRST_WAIT_S = 2
+const LONGEST_WAIT_S = 30
+
 function followRun(state) {
   const timeline = document.getElementById('timeline')
-  const source = new EventSource(state.dataset.events)
   const say = (text) => {
     if (state.textContent !== text) state.textContent = text
   }
-  source.addEventListener('open', () => say('Live.'))
-  source.addEventListener('error', () => {
-    const over = source.readyState === EventSource.CLOSED
-    say(over ? 'Not live: reload the page for the state of now.' : 'Connecting again…')
-  })
-  source.addEventListener('row', ({ data }) => {
-    const row = elementOf(data)
-    if (!replaceById(row)) timeline.append(row)
-  })
-  source.addEventListener('piece', ({ data }) => replaceById(elementOf(data)))
-  source.addEventListener('end', () => {
-    source.close()
-    say('The run has ended.')
-  })
+  const address = new URL(state.dataset.events, location.href)
+  let waitS = FIRST_WAIT_S
+
+  function connect() {
+    const source = new EventSource(address)
+    source.addEventListener('open', () => {
+      waitS = FIRST_WAIT_S
+      say('Live.')
+    })
+    source.addEventListener('error', () => {
+      if (source.readyState !== EventSource.CLOSED) return say('Connecting again…')
+      // An answer that is no stream, as while Redis is away: the browser gives up, we do not.
+      say(`Not live; the next try is in ${waitS} s. Reload the page if this stays so.`)
+      setTimeout(connect, waitS * 1000)
+      waitS = Math.min(waitS * 2, LONGEST_WAIT_S)
+    })
+    source.addEventListener('row', ({ data, lastEventId }) => {
+      if (lastEventId) address.searchParams.set('after', lastEventId)
+      const row = elementOf(data)
+      if (!replaceById(row)) timeline.append(row)
+    })
+    source.addEventListener('piece', ({ data }) => replaceById(elementOf(data)))
+    source.addEventListener('end', () => {
+      source.close()
+      say('The run has ended.')
+    })
+  }
+  connect()
 }
 
 /** Lists are read anew every few seconds, while somebody looks and nobody is about to use them. */
