@@ -1,9 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { arriveTree } from './blobs/arrive-tree.ts'
+import { arriveTree, fetchTree } from './blobs/arrive-tree.ts'
 import { type Blobs, inMegabytes, TooLarge } from './blobs/blobs.ts'
 import { type ListedTree, publishTree } from './blobs/publish-tree.ts'
 import { announceRun, findPublishedRun, type PublishedRun } from './blobs/published-run.ts'
+import type { Tree } from './blobs/tree.ts'
 import { type Manifest, manifestSchema, treeHash } from './contracts/manifest.ts'
 import { AstraError, UsageError } from './errors.ts'
 import { type RunFiles, readIfThere } from './run-files.ts'
@@ -23,47 +24,72 @@ export type RunSnapshot = {
  * nowhere.
  */
 export async function findSnapshot(files: RunFiles): Promise<RunSnapshot> {
-  const { home, runId, blobs } = files
-  if (!blobs) return { base: files.base, manifest: await readManifest(files), arrived: null }
-  const [own, published] = await Promise.all([ownManifest(files), findPublishedRun(blobs, runId)])
-  if (own && (!published || isOf(own, published))) {
-    return { base: files.base, manifest: own, arrived: null }
-  }
-  if (!published) throw snapshotLost(runId)
-  const what = `the snapshot of run ${runId}`
-  const { folder, tree } = await arriveTree(blobs, home, what, published.base)
-  const manifest: Manifest = {
-    workspace: published.workspace,
-    repository_id: published.repository_id,
-    files: tree.files.map(({ path, sha256, mode }) => ({ path, sha256, mode })),
-    links: published.dependencies.map(({ path, target }) => ({ path, target })),
-  }
-  if (tree.links.length > 0 || treeHash(manifest) !== published.base_tree) {
-    throw new AstraError('snapshot_altered', `${what} is not the one that was announced`)
-  }
-  return { base: folder, manifest, arrived: published }
+  const { home, runId } = files
+  const found = await locate(files)
+  if ('own' in found) return { base: files.base, manifest: found.own, arrived: null }
+  const { folder, tree } = await arriveTree(
+    found.blobs,
+    home,
+    snapshotOf(runId),
+    found.published.base,
+  )
+  const manifest = manifestOf(runId, found.published, tree)
+  return { base: folder, manifest, arrived: found.published }
 }
 
-/** What a run's snapshot is made of, wherever it is; its files may be elsewhere. */
+/** What a run's snapshot is made of, wherever its files are. Throws AstraError when it is nowhere. */
 export async function findManifest(files: RunFiles): Promise<Manifest> {
-  const own = files.blobs ? await ownManifest(files) : await readManifest(files)
-  return own ?? (await findSnapshot(files)).manifest
+  const found = await locate(files)
+  if ('own' in found) return found.own
+  const { runId } = files
+  const { tree } = await fetchTree(found.blobs, snapshotOf(runId), found.published.base)
+  return manifestOf(runId, found.published, tree)
 }
 
-/** Null where the snapshot was not taken on this machine. */
-async function ownManifest(files: RunFiles): Promise<Manifest | null> {
-  const text = await readIfThere(files.manifest)
-  return text === null ? null : manifestSchema.parse(JSON.parse(text))
+/** What other machines were told of a run that was not asked for here; null when it was. */
+export async function findForeignRun(files: RunFiles): Promise<PublishedRun | null> {
+  const found = await locate(files)
+  return 'own' in found ? null : found.published
+}
+
+type Located = { own: Manifest } | { published: PublishedRun; blobs: Blobs }
+
+async function locate(files: RunFiles): Promise<Located> {
+  const { runId, blobs } = files
+  if (!blobs) return { own: await readManifest(files) }
+  const [text, published] = await Promise.all([
+    readIfThere(files.manifest),
+    findPublishedRun(blobs, runId),
+  ])
+  const own = text === null ? null : manifestSchema.parse(JSON.parse(text))
+  if (own && (!published || isOf(own, published))) return { own }
+  if (published) return { published, blobs }
+  throw new AstraError('snapshot_lost', `${snapshotOf(runId)} is neither here nor in Redis`, {
+    hint: 'it stays for 30 days after its last use; begin the run anew',
+  })
 }
 
 /** Run ids are people's: on this machine there may have been another run of that id. */
 const isOf = (own: Manifest, published: PublishedRun) =>
   own.workspace === published.workspace && treeHash(own) === published.base_tree
 
-const snapshotLost = (runId: string) =>
-  new AstraError('snapshot_lost', `the snapshot of run ${runId} is neither here nor in Redis`, {
-    hint: 'it stays for 30 days after its last use; begin the run anew',
-  })
+const snapshotOf = (runId: string) => `the snapshot of run ${runId}`
+
+/** Throws AstraError for a tree that is not the one that was announced. */
+function manifestOf(runId: string, published: PublishedRun, { files, links }: Tree): Manifest {
+  const { workspace, repository_id, base_tree, dependencies } = published
+  const manifest: Manifest = {
+    workspace,
+    repository_id,
+    files: files.map(({ path, sha256, mode }) => ({ path, sha256, mode })),
+    links: dependencies.map(({ path, target }) => ({ path, target })),
+  }
+  if (links.length === 0 && treeHash(manifest) === base_tree) return manifest
+  throw new AstraError('snapshot_altered', `${snapshotOf(runId)} is not the one that was announced`)
+}
+
+/** Packages are installed for one of these. */
+const PLATFORM = `${process.platform}-${process.arch}`
 
 /** Dependency folders of a snapshot that came from elsewhere, where they stand here now. */
 export type ArrivedDependencies =
@@ -72,8 +98,13 @@ export type ArrivedDependencies =
 
 export async function bringDependencies(
   { home, runId, blobs }: RunFiles,
-  { dependencies }: PublishedRun,
+  { dependencies, platform }: PublishedRun,
 ): Promise<ArrivedDependencies> {
+  const [first] = dependencies
+  if (first && platform !== PLATFORM) {
+    const message = `${first.target} was installed on ${platform}, and this test-runner is on ${PLATFORM}`
+    return { kind: 'missing', message }
+  }
   if (!blobs) throw new Error('nothing can have arrived')
   const folders: string[] = []
   for (const { target, tree, bytes, limit } of dependencies) {
@@ -113,7 +144,14 @@ export async function publishSnapshot(files: RunFiles, list: ListDependencies): 
   }
   const { workspace, repository_id = null } = manifest
   const base_tree = treeHash(manifest)
-  const run: PublishedRun = { workspace, repository_id, base_tree, base, dependencies }
+  const run: PublishedRun = {
+    platform: PLATFORM,
+    workspace,
+    repository_id,
+    base_tree,
+    base,
+    dependencies,
+  }
   if (await announceRun(blobs, runId, run)) return
   throw new UsageError(`a run ${runId} exists already in this fleet`, {
     hint: `choose another --run-id, or look at it with \`astra status ${runId}\``,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { forgetRun } from '../../shared/blobs/published-run.ts'
 import type { Config } from '../../shared/config.ts'
 import { markCancelled } from '../../shared/contracts/cancellation.ts'
 import { jobIdOf } from '../../shared/contracts/ids.ts'
@@ -43,8 +44,13 @@ export async function verifyInServices(
     // From here on the connection is kept through a Ctrl-C: it is what ends the tests.
     interrupted.removeEventListener('abort', stop)
     const question = await prepare(services)
-    interrupted.throwIfAborted()
-    return askVerification(services, question, interrupted)
+    try {
+      interrupted.throwIfAborted()
+      return await askVerification(services, question, interrupted)
+    } finally {
+      // It goes by itself too, only later.
+      if (services.blobs) await forgetRun(services.blobs, question.runId).catch(() => {})
+    }
   })
 }
 

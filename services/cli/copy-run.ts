@@ -1,25 +1,53 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Blobs } from '../../shared/blobs/blobs.ts'
+import { announceRun } from '../../shared/blobs/published-run.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import { type Manifest, treeHash } from '../../shared/contracts/manifest.ts'
 import type { RunView } from '../../shared/contracts/run-view.ts'
 import { AstraError, UsageError } from '../../shared/errors.ts'
 import { loadPatch, runFiles, savePatch, writeFileAtomic } from '../../shared/run-files.ts'
+import { findForeignRun, findManifest } from '../../shared/run-snapshot.ts'
 import { readManifest } from '../../shared/workspace.ts'
+import { publishRun } from './fix-workspace.ts'
 import { hasEnded } from './follow-run.ts'
 import { checkPath } from './patch/patch-from-diff.ts'
 import { readTranscript } from './read-transcript.ts'
+import type { Services } from './with-services.ts'
 
 /** `patch`: its hash. */
 type CopiedRun = { manifest: Manifest; patch: string }
 
+/**
+ * Readies an ended run for being proved again under another id: its copy, where it was asked for on this
+ * machine, else what the fleet has of it.
+ */
+export async function repeatRun(
+  services: Pick<Services, 'config' | 'blobs'>,
+  view: RunView,
+  id: string,
+): Promise<CopiedRun> {
+  const { config, blobs } = services
+  const files = runFiles(config.home, view.run_id, blobs)
+  const foreign = blobs && (await findForeignRun(files))
+  if (!blobs || !foreign) {
+    const copied = await copyRun(config.home, view, id)
+    await publishRun(services, id, copied.patch)
+    return copied
+  }
+  const patch = patchOf(view)
+  const manifest = await findManifest(files)
+  await checkReceipt(config.home, view.run_id, manifest, blobs)
+  // It is there, and stays.
+  await loadPatch(files, patch)
+  await announceRun(blobs, id, foreign)
+  return { manifest, patch }
+}
+
 /** Copies snapshot and patch of an ended run into another run's folder, each file checked. */
 export async function copyRun(home: string, view: RunView, id: string): Promise<CopiedRun> {
-  const { run_id: runId, patch_hash: patch } = view
-  if (!hasEnded(view)) {
-    throw new UsageError(`run ${runId} has not ended`, { hint: `\`astra watch ${runId}\` waits` })
-  }
-  if (patch === null) throw noPatch(view)
+  const { run_id: runId } = view
+  const patch = patchOf(view)
   const from = runFiles(home, runId)
   const to = runFiles(home, id)
   const manifest = await readManifest(from).catch((cause) => {
@@ -36,10 +64,25 @@ export async function copyRun(home: string, view: RunView, id: string): Promise<
   return { manifest, patch: await savePatch(to, kept) }
 }
 
+/** The hash of an ended run's patch. Throws UsageError when there is none. */
+function patchOf(view: RunView): string {
+  const { run_id: runId, patch_hash: patch } = view
+  if (!hasEnded(view)) {
+    throw new UsageError(`run ${runId} has not ended`, { hint: `\`astra watch ${runId}\` waits` })
+  }
+  if (patch === null) throw noPatch(view)
+  return patch
+}
+
 /** A snapshot that was altered together with its list of files is not the one that was proved. */
-async function checkReceipt(home: string, runId: string, manifest: Manifest): Promise<void> {
+async function checkReceipt(
+  home: string,
+  runId: string,
+  manifest: Manifest,
+  blobs: Blobs | null = null,
+): Promise<void> {
   // A run without a proof has no receipt, and one of an earlier version has another kind.
-  const lines = await readTranscript(home, runId).catch(() => [])
+  const lines = await readTranscript(home, runId, blobs).catch(() => [])
   for (const line of lines) {
     const receipt = line.type === 'verification' ? line.receipt : undefined
     if (!receipt || receipt.body.base_tree === treeHash(manifest)) continue

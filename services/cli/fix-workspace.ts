@@ -1,10 +1,13 @@
 import type { Config } from '../../shared/config.ts'
 import type { RunRequest } from '../../shared/contracts/run.ts'
 import type { RunEvent, RunView } from '../../shared/contracts/run-view.ts'
+import { loadPatch, runFiles, savePatch } from '../../shared/run-files.ts'
+import { publishSnapshot } from '../../shared/run-snapshot.ts'
 import { userPath } from '../../shared/user-path.ts'
 import { followRun, startRun } from './follow-run.ts'
 import { applyRun } from './patch/apply-run.ts'
 import { changedText } from './patch/changed-text.ts'
+import { listDependencies } from './snapshot/list-dependencies.ts'
 import { type Snapshot, takeSnapshot } from './snapshot/snapshot.ts'
 import type { Services } from './with-services.ts'
 
@@ -39,6 +42,21 @@ export async function prepareRun(
   return { request, snapshot }
 }
 
+/**
+ * Hands a snapshot of this machine, and a patch of it, to the fleet; no job may name the run before that.
+ * Costs nothing where there is no fleet. Throws AstraError when it is too large to travel.
+ */
+export async function publishRun(
+  { config, blobs }: Pick<Services, 'config' | 'blobs'>,
+  runId: string,
+  patch: string | null = null,
+): Promise<void> {
+  if (!blobs) return
+  const files = runFiles(config.home, runId, blobs)
+  await publishSnapshot(files, listDependencies)
+  if (patch !== null) await savePatch(files, await loadPatch(files, patch))
+}
+
 /** Starts a prepared run, follows it to its end, and applies what it verified. */
 export async function runToEnd(
   services: Services,
@@ -47,13 +65,17 @@ export async function runToEnd(
 ): Promise<FinishedRun> {
   await startRun(services.producer, request)
   const view = await followRun(services, request.run_id, options.onEvent)
-  return applyIfVerified(services.config.home, view, options.apply)
+  return applyIfVerified(services, view, options.apply)
 }
 
-async function applyIfVerified(home: string, view: RunView, wanted: boolean): Promise<FinishedRun> {
+async function applyIfVerified(
+  { config, blobs }: Services,
+  view: RunView,
+  wanted: boolean,
+): Promise<FinishedRun> {
   if (view.status !== 'fixed') return { ...view, applied: false, not_applied_because: null }
   if (!wanted) return { ...view, applied: false, not_applied_because: '--no-apply was given' }
-  const result = await applyRun(home, view, view.workspace, 'refuse')
+  const result = await applyRun(config.home, view, view.workspace, 'refuse', blobs)
   const because = result.applied ? null : changedText(result)
   return { ...view, applied: result.applied, not_applied_because: because }
 }

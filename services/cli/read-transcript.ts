@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import type { Blobs } from '../../shared/blobs/blobs.ts'
 import { receiptSchema } from '../../shared/contracts/receipt.ts'
-import { runFiles } from '../../shared/run-files.ts'
+import { loadTranscript, runFiles } from '../../shared/run-files.ts'
 
 const lineSchema = z.discriminatedUnion('type', [
   z.looseObject({
@@ -32,8 +32,12 @@ export type TranscriptLine = z.infer<typeof lineSchema>
 const told = ['request', 'response', 'output', 'verification']
 
 /** What was asked, answered, delivered and verified in a run, in order. Throws when there is no transcript. */
-export async function readTranscript(home: string, runId: string): Promise<TranscriptLine[]> {
-  const text = await readFile(runFiles(home, runId).transcript, 'utf8')
+export async function readTranscript(
+  home: string,
+  runId: string,
+  blobs: Blobs | null = null,
+): Promise<TranscriptLine[]> {
+  const text = await loadTranscript(runFiles(home, runId, blobs))
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -1,17 +1,21 @@
 import type { Redis } from 'ioredis'
+import { type Blobs, openBlobs } from '../../shared/blobs/blobs.ts'
 import type { Config } from '../../shared/config.ts'
 import { type Scale, UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
 import { UnavailableError, UsageError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, type Producer } from '../../shared/queue/producer.ts'
-import { holdSupervisor, supervisorStatus } from '../../shared/supervisor-client.ts'
+import { holdSupervisor, type Lease, supervisorStatus } from '../../shared/supervisor-client.ts'
 import type { CliContext } from './context.ts'
+import { holdFleet, missingServices } from './hold-fleet.ts'
 import { unlessAborted } from './interrupt.ts'
 
 export type Services = {
   config: Config
   redis: Redis
   producer: Producer
+  /** What other machines of the fleet are handed; null where there are none. */
+  blobs: Blobs | null
   /** Aborts at Ctrl-C. */
   interrupted: AbortSignal
 }
@@ -21,22 +25,24 @@ export type ServiceHost = Pick<CliContext, 'env' | 'interrupted'> & {
   unsafeNoSandbox?: boolean
   /** How many processes of a service there are to be. */
   processes?: Scale
+  /** This machine is to have services of its own, whatever the fleet has. */
+  own?: boolean
 }
 
 /**
- * Runs `use` while the services of this ASTRA_HOME are up: they are started when they are not, and
- * stop afterwards unless someone else holds them. Throws UnavailableError when they do not start,
+ * Runs `use` while there are services: those of the fleet, where REDIS_URL leads to one that has all
+ * that a run needs, else those of this ASTRA_HOME. These are started when they are not up, and stop
+ * afterwards unless someone else holds them. Throws UnavailableError when they do not start,
  * InterruptError after Ctrl-C.
  */
 export async function withServices<T>(
   config: Config,
-  { env, interrupted, unsafeNoSandbox = false, processes = {} }: ServiceHost,
+  host: ServiceHost,
   onProgress: (line: string) => void,
   use: (services: Services) => Promise<T>,
 ): Promise<T> {
-  // A Redis of the person's own is asked first: services would wait for it without an end.
-  if ('url' in config.redis) (await connectToRedis(config)).disconnect()
-  const holding = holdSupervisor(config, { env, onProgress, unsafeNoSandbox, processes })
+  const { interrupted, unsafeNoSandbox = false } = host
+  const holding = holdServices(config, host, onProgress)
   try {
     await unlessAborted(holding, interrupted)
     if (unsafeNoSandbox) await requireNoSandbox(config)
@@ -50,6 +56,35 @@ export async function withServices<T>(
   }
 }
 
+async function holdServices(
+  config: Config,
+  { env, unsafeNoSandbox = false, processes = {}, own = false }: ServiceHost,
+  onProgress: (line: string) => void,
+): Promise<Lease> {
+  const hold = () => holdSupervisor(config, { env, onProgress, unsafeNoSandbox, processes })
+  if (!('url' in config.redis)) return hold()
+  // A Redis of the person's own is asked first: services would wait for it without an end.
+  const redis = await connectToRedis(config)
+  // Ours, where they run, have to be held: they would stop under the run.
+  const isFleet =
+    !own && !(await supervisorStatus(config)) && (await missingServices(redis)).length === 0
+  if (!isFleet || unsafeNoSandbox) {
+    redis.disconnect()
+    if (isFleet) throw fleetHasSandbox()
+    return hold()
+  }
+  const lease = holdFleet(redis, (missing) => {
+    onProgress(`the fleet has no ${missing.join(' and no ')} any more; starting services here`)
+    return hold()
+  })
+  return {
+    async release() {
+      await lease.release()
+      redis.disconnect()
+    },
+  }
+}
+
 /** Running services keep what they were started with, and a person has to know which it is. */
 async function requireNoSandbox(config: Config): Promise<void> {
   if (!(await supervisorStatus(config))?.sandbox) return
@@ -58,6 +93,11 @@ async function requireNoSandbox(config: Config): Promise<void> {
   })
 }
 
+const fleetHasSandbox = () =>
+  new UsageError('the services of a fleet run already, on other machines', {
+    hint: `${UNSAFE_FLAG} is said where a test-runner is started: with \`astra up\` there`,
+  })
+
 async function withRedis<T>(
   config: Config,
   interrupted: AbortSignal,
@@ -65,10 +105,12 @@ async function withRedis<T>(
 ): Promise<T> {
   const redis = await connectToRedis(config)
   const producer = createProducer(redis)
+  const blobs = openBlobs(config)
   try {
-    return await unlessAborted(use({ config, redis, producer, interrupted }), interrupted)
+    return await unlessAborted(use({ config, redis, producer, blobs, interrupted }), interrupted)
   } finally {
     await producer.close()
+    blobs?.close()
     redis.disconnect()
   }
 }

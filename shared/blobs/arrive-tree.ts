@@ -31,10 +31,7 @@ export async function arriveTree(
   const place = join(arrivedFolder(home), ref.sha256)
   const there = await present(place)
   if (there) return there
-  const [text] = await blobs.in(ref.place).get([ref])
-  if (!text) throw lost(what)
-  const tree = treeSchema.parse(JSON.parse(new TextDecoder().decode(text)))
-  checkTree(tree)
+  const { text, tree } = await fetchTree(blobs, what, ref)
   const unfinished = join(arrivedFolder(home), `${UNFINISHED}${randomBytes(6).toString('hex')}`)
   await mkdir(unfinished, { recursive: true, mode: 0o700 })
   try {
@@ -49,6 +46,19 @@ export async function arriveTree(
     return other
   }
   return { folder: join(place, 'files'), tree }
+}
+
+/** What a tree is made of, without its files. Throws AstraError for one that is gone or hostile. */
+export async function fetchTree(
+  blobs: Blobs,
+  what: string,
+  ref: TreeRef,
+): Promise<{ text: Uint8Array; tree: Tree }> {
+  const [text] = await blobs.in(ref.place).get([ref])
+  if (!text) throw lost(what)
+  const tree = treeSchema.parse(JSON.parse(new TextDecoder().decode(text)))
+  checkTree(tree)
+  return { text, tree }
 }
 
 async function present(place: string): Promise<ArrivedTree | null> {

@@ -8,6 +8,8 @@ import { treeRefSchema } from './tree.ts'
 /** What machines that have not taken a run's snapshot are told of it. */
 const publishedRunSchema = z.strictObject({
   workspace: z.string(),
+  /** Of the machine on which its dependencies were installed. */
+  platform: z.string(),
   repository_id: z.string().nullable(),
   /** The hash that receipts have of the base: `treeHash`. */
   base_tree: sha256Schema,

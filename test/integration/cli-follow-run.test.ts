@@ -36,6 +36,7 @@ beforeEach(async () => {
     config: { ...readConfig({ ASTRA_HOME: folder }), redis: server.address },
     redis,
     producer: createProducer(redis),
+    blobs: null,
     interrupted: interrupt.signal,
   }
 })

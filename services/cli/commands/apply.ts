@@ -30,11 +30,17 @@ async function apply(
 ): Promise<void> {
   const terminal = createTerminal(options)
   const config = context.config()
-  const view = await withServices(config, context, terminal.note, (services) =>
-    findRun(services, run),
+  const { workspace, result } = await withServices(
+    config,
+    context,
+    terminal.note,
+    async (services) => {
+      const view = await findRun(services, run)
+      const workspace = elsewhere ?? view.workspace
+      const result = await applyRun(config.home, view, workspace, 'report', services.blobs)
+      return { workspace, result }
+    },
   )
-  const workspace = elsewhere ?? view.workspace
-  const result = await applyRun(config.home, view, workspace, 'report')
   if (!result.applied) {
     throw new AstraError('workspace_changed', `nothing was applied: ${changedText(result)}`, {
       hint: `put them back as they were, or use the diff that \`astra status ${run}\` prints`,

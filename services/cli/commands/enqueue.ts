@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../context.ts'
-import { prepareRun } from '../fix-workspace.ts'
+import { prepareRun, publishRun } from '../fix-workspace.ts'
 import { startRun } from '../follow-run.ts'
 import { createTerminal } from '../format/terminal.ts'
 import { addRunOptions, orderOf, type RunOptions } from '../run-options.ts'
@@ -26,9 +26,10 @@ async function enqueue(context: CliContext, workspace: string, options: Options)
   const { request, snapshot } = await prepareRun(config, context.env, order)
   let asked = false
   try {
-    await withServices(config, context, terminal.note, async ({ producer }) => {
+    await withServices(config, context, terminal.note, async (services) => {
+      await publishRun(services, request.run_id)
       asked = true
-      await startRun(producer, request)
+      await startRun(services.producer, request)
     })
   } catch (error) {
     if (!asked) await dropSnapshot(config.home, request.run_id)

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { exitCodes, type RunRequest, runStatusSchema } from '../../../shared/contracts/run.ts'
 import type { CliContext } from '../context.ts'
-import { type FinishedRun, prepareRun, runToEnd } from '../fix-workspace.ts'
-import { eventLine, exitCodeHelp, printRun, refusalHelp } from '../format/format-run.ts'
+import { type FinishedRun, prepareRun, publishRun, runToEnd } from '../fix-workspace.ts'
+import { eventLine, printRun, refusalHelp } from '../format/format-run.ts'
 import { createTerminal, type Terminal } from '../format/terminal.ts'
 import { InterruptError } from '../interrupt.ts'
 import { addRunOptions, orderOf, type RunOptions } from '../run-options.ts'
@@ -17,7 +17,6 @@ export function addFixCommand(program: Command, context: CliContext): void {
     .description('repair the failing tests of a project and apply the verified patch')
     .option('--no-apply', 'leave the workspace as it is; `astra apply RUN` applies the patch later')
     .option('--json', 'print the run as JSON')
-    .addHelpText('after', exitCodeHelp)
     .action(async (workspace: string, options: Options) => {
       process.exitCode = await fix(context, context.path(workspace), options)
     })
@@ -47,7 +46,8 @@ async function runFixed(
 ): Promise<FinishedRun> {
   let asked = false
   try {
-    return await withServices(context.config(), context, terminal.note, (services) => {
+    return await withServices(context.config(), context, terminal.note, async (services) => {
+      await publishRun(services, request.run_id)
       asked = true
       return runToEnd(services, request, {
         apply,

@@ -61,6 +61,7 @@ async function up(context: CliContext, options: Options): Promise<void> {
     interrupted: new AbortController().signal,
     unsafeNoSandbox,
     processes,
+    own: true,
   }
   await withServices(config, patient, terminal.note, async () => {
     const running = (await supervisorStatus(config))?.processes ?? []

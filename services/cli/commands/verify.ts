@@ -6,8 +6,9 @@ import { UsageError } from '../../../shared/errors.ts'
 import { userPath } from '../../../shared/user-path.ts'
 import { verifyInServices } from '../ask-verification.ts'
 import type { CliContext } from '../context.ts'
-import { copyRun } from '../copy-run.ts'
+import { repeatRun } from '../copy-run.ts'
 import { findRun } from '../find-run.ts'
+import { publishRun } from '../fix-workspace.ts'
 import { printVerification } from '../format/format-verification.ts'
 import { createTerminal, type Terminal } from '../format/terminal.ts'
 import { checkJsonFile, writeJsonFile } from '../json-file.ts'
@@ -39,25 +40,10 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
       'run tests with your rights, where there is no sandbox; the receipt says so',
     )
     .option('--json', 'print the verification as JSON')
-    .addHelpText('after', help)
     .action(async (target: string, options: Options) => {
       process.exitCode = await verify(context, target, options)
     })
 }
-
-const help = `
-No model is asked and no key is needed. The tests are run on fresh copies, without the patch and with
-it, and must fail before and pass after, with the test files as they are without it. The workspace and
-the run stay as they are. The workspace has to be as it was before the patch, line by line:
-
-  git diff main > /tmp/fix.patch && git checkout main && astra verify --patch /tmp/fix.patch .
-
-Exit codes:
-  0    proved; the receipt says by what
-  1    something failed; the message says what
-  2    wrong usage or configuration, or the patch does not fit; nothing was run
-  3    not proved; reason and message say why
-  130  interrupted; the tests were ended`
 
 async function verify(context: CliContext, target: string, options: Options): Promise<number> {
   const terminal = createTerminal(options)
@@ -97,7 +83,7 @@ async function verifyRun(
   return withScratchRun(config.home, (runId) =>
     verifyInServices(hostOf(context, options), config, note, async (services) => {
       const view = await findRun(services, run.data)
-      const { manifest, patch } = await copyRun(config.home, view, runId)
+      const { manifest, patch } = await repeatRun(services, view, runId)
       note(`the patch of ${run.data} on the snapshot of ${view.workspace}`)
       return {
         runId,
@@ -131,6 +117,9 @@ async function verifyPatch(
     const command = options.command ?? null
     const question = { runId, repositoryId, command, patch, pathEnv: userPath(context.env) }
     context.interrupted.throwIfAborted()
-    return verifyInServices(hostOf(context, options), config, note, async () => question)
+    return verifyInServices(hostOf(context, options), config, note, async (services) => {
+      await publishRun(services, runId, patch)
+      return question
+    })
   })
 }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Blobs } from '../../../shared/blobs/blobs.ts'
 import type { Patch } from '../../../shared/contracts/patch.ts'
 import type { RunView } from '../../../shared/contracts/run-view.ts'
 import { AstraError, UsageError } from '../../../shared/errors.ts'
-import { loadPatch, runFiles, writeFileAtomic } from '../../../shared/run-files.ts'
+import { loadPatch, type RunFiles, runFiles, writeFileAtomic } from '../../../shared/run-files.ts'
 import { withApplyLock } from './apply-lock.ts'
 import { type ApplyResult, applyPatch } from './apply-patch.ts'
 import { changedBesides } from './changed-besides.ts'
@@ -28,6 +29,7 @@ export async function applyRun(
   view: RunView,
   workspace: string,
   besides: 'refuse' | 'report',
+  blobs: Blobs | null = null,
 ): Promise<AppliedRun> {
   if (view.status !== 'fixed' || view.patch_hash === null) {
     throw new UsageError(
@@ -35,13 +37,23 @@ export async function applyRun(
       { hint: `\`astra status ${view.run_id}\` shows what it did` },
     )
   }
-  const patch = await loadPatch(runFiles(home, view.run_id), view.patch_hash)
-  const order = { home, runId: view.run_id, workspace, patch, hash: view.patch_hash, besides }
+  const files = runFiles(home, view.run_id, blobs)
+  const patch = await loadPatch(files, view.patch_hash)
+  const order = {
+    home,
+    files,
+    runId: view.run_id,
+    workspace,
+    patch,
+    hash: view.patch_hash,
+    besides,
+  }
   return withApplyLock(home, workspace, () => applyLocked(order))
 }
 
 type Order = {
   home: string
+  files: RunFiles
   runId: string
   workspace: string
   patch: Patch
@@ -50,8 +62,8 @@ type Order = {
 }
 
 async function applyLocked(order: Order): Promise<AppliedRun> {
-  const { home, runId, workspace, patch } = order
-  const others = await changedBesides(runFiles(home, runId), workspace, patch)
+  const { home, files, runId, workspace, patch } = order
+  const others = await changedBesides(files, workspace, patch)
   if (order.besides === 'refuse' && others.length > 0) {
     return { applied: false, changed: others, done: [] }
   }

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../shared/contracts/ids.ts'
 import type { Patch } from '../../../shared/contracts/patch.ts'
 import type { RunFiles } from '../../../shared/run-files.ts'
-import { readManifest } from '../../../shared/workspace.ts'
+import { findManifest } from '../../../shared/run-snapshot.ts'
 import { readCurrent } from './replace-file.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function changedBesides(
 ): Promise<string[]> {
   const touched = new Set(patch.files.map((file) => file.path))
   const changed: string[] = []
-  for (const file of (await readManifest(files)).files) {
+  for (const file of (await findManifest(files)).files) {
     if (touched.has(file.path)) continue
     const current = await readCurrent(workspace, file.path.split('/'))
     const same = current !== null && current !== 'other' && sha256(current.bytes) === file.sha256

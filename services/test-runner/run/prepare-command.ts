@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Runner } from '../../../shared/contracts/receipt.ts'
 import type { UnusableTests } from '../../../shared/contracts/tests.ts'
 import { type PlacedManifest, standsAt } from '../../../shared/workspace.ts'
@@ -51,7 +51,9 @@ export async function prepareCommand(
     ...(manifest.arrived ? [] : await outsideMounts(manifest.workspace, folder.outside, guarded)),
   ]
   const [name, ...rest] = argv
-  const own = usesPackages ? await ownProgram(name, folder, manifest) : null
+  const own = usesPackages
+    ? await ownProgram(name, folder, manifest)
+    : await arrivedProgram(name, toolchain.folders, manifest)
   const program = own ?? (await findProgram(name, env.PATH))
   if (!program) {
     const { installHint } = runners[command.runner]
@@ -105,6 +107,23 @@ async function ownProgram(
   const place = standsAt(manifest, index)
   const isThere = place !== null && (await exists(join(place, '.bin', name)))
   return isThere ? join(layout.workspace, 'node_modules', '.bin', name) : null
+}
+
+/** A program of a virtual environment that is not yet where the tests will see it. */
+async function arrivedProgram(
+  name: string,
+  folders: readonly string[],
+  manifest: PlacedManifest,
+): Promise<string | null> {
+  if (!manifest.arrived) return null
+  for (const [index, { target }] of manifest.links.entries()) {
+    const place = standsAt(manifest, index)
+    for (const folder of folders.filter((each) => place !== null && isBelow(each, target))) {
+      const found = await findProgram(name, join(place ?? '', relative(target, folder)))
+      if (found) return join(folder, basename(found))
+    }
+  }
+  return null
 }
 
 function isShown(
