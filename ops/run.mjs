@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ensureBrowser, ensureSystemPackages } from './system-packages.mjs'
+import { ensureSystemPackages, ensureTestPrograms } from './system-packages.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const [file, ...args] = process.argv.slice(2)
@@ -12,7 +12,7 @@ if (!file) fail('usage: node ops/run.mjs FILE [ARGS...]')
 
 installDependencies()
 ensureSystemPackages()
-if (process.env.CI === 'true' && file === 'ops/check.ts') ensureBrowser()
+if (process.env.CI === 'true' && file === 'ops/check.ts') ensureTestPrograms()
 
 const node = join(root, 'node_modules', '.bin', 'node')
 // A bin of an installed package belongs to the clone; our own programs belong to where the user stood.

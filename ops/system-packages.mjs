@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /**
@@ -24,10 +24,24 @@ export function ensureSystemPackages() {
   if (!aptInstall(missing)) fail(`apt-get could not install ${names}; install and start again`)
 }
 
-/** The browser of the dashboard's tests. Without it they are skipped, and say so. */
-export function ensureBrowser() {
-  if (onPath('chromium') || process.platform !== 'linux' || !onPath('apt-get')) return
-  if (mayInstall()) aptInstall(['chromium'])
+/** By package: is there what single tests need, and the product does not? */
+const FOR_TESTS = {
+  apparmor: () => onPath('apparmor_parser'),
+  chromium: () => onPath('chromium'),
+  iproute2: () => onPath('ip'),
+  'python3-seccomp': () => hasDebianModule('seccomp'),
+}
+
+/** Installs what single tests need: without it they are skipped, and say so. */
+export function ensureTestPrograms() {
+  const missing = Object.keys(FOR_TESTS).filter((name) => !FOR_TESTS[name]())
+  if (missing.length === 0 || process.platform !== 'linux' || !onPath('apt-get')) return
+  if (mayInstall()) aptInstall(missing)
+}
+
+function hasDebianModule(name) {
+  const folder = '/usr/lib/python3/dist-packages'
+  return existsSync(folder) && readdirSync(folder).some((file) => file.startsWith(`${name}.`))
 }
 
 // Only a terminal can be asked for a password.

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readCompose, serviceOf } from '../support/compose.ts'
-import { type Network, startContainer, startNetwork } from '../support/container.ts'
+import {
+  canMakeContainers,
+  type Network,
+  startContainer,
+  startNetwork,
+} from '../support/container.ts'
 import {
   canCompileSeccomp,
   compileSeccomp,
@@ -11,8 +16,7 @@ import {
   seccompProfile,
 } from '../support/seccomp.ts'
 
-const isRoot = process.getuid?.() === 0 && process.platform === 'linux'
-const canTry = isRoot && canCompileSeccomp
+const canTry = canMakeContainers && canCompileSeccomp
 
 const ours = seccompProfile()
 /** The last rule is what the profile has beyond Docker's. */

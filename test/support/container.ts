@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { ComposeService } from './compose.ts'
 import { CONTAINER_PATH, rootOf } from './container-root.ts'
 import { image } from './image.ts'
@@ -81,6 +81,13 @@ export async function startContainer(
 }
 
 const OUTER_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
+
+/** Whether containers can be made here: by root of a Linux with bubblewrap, util-linux and iproute2. */
+export const canMakeContainers =
+  process.getuid?.() === 0 &&
+  ['bwrap', 'ip', 'nsenter', 'setpriv', 'unshare'].every((program) =>
+    OUTER_ENV.PATH.split(':').some((folder) => existsSync(`${folder}/${program}`)),
+  )
 
 /** A /proc of the new namespace, which nothing covers; then the filter of system calls as file 3. */
 const INSIDE = 'mount -t proc proc /proc && exec 3< "$1" && shift && exec "$@"'
