@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function install(args: string[], cwd: string): Promise<void> {
-  const all = ['install', '--no-audit', '--no-fund', ...args, tarball]
+  const all = ['install', '--no-audit', '--no-fund', '--prefer-offline', ...args, tarball]
   const { code, stderr } = await person.npm(all, { cwd, limitMs: STEP_MS })
   expect(code, stderr).toBe(0)
 }
@@ -105,11 +105,20 @@ it('makes of every reference text the token ids that the clone makes of it', asy
   for (const { text, input_ids } of texts) expect(tokenize(text), text).toEqual(input_ids)
 })
 
+it('brings no install script but that of msgpackr-extract, which downloads nothing', async () => {
+  const packages = Object.entries(await installedPackages())
+  const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript)
+  expect(withScript.map(([path]) => path)).toEqual(['node_modules/msgpackr-extract'])
+  const runtime = 'node_modules/onnxruntime-node/package.json'
+  expect(JSON.parse(await readPackaged(runtime))).not.toHaveProperty('scripts')
+})
+
 it('lists each package that npm installed, with its licence, for programs and for people', async () => {
   const sbom = sbomSchema.parse(JSON.parse(await readPackaged('sbom.cdx.json')))
   const list = await readPackaged('THIRD_PARTY_LICENSES.txt')
   const listed = new Set(sbom.components.map((component) => component.name))
-  const present = await installedPackages()
+  const paths = Object.keys(await installedPackages())
+  const present = paths.map((path) => path.split('node_modules/').at(-1) ?? '')
   expect(present.length).toBeGreaterThan(60)
   expect(present.filter((each) => !listed.has(each))).toEqual([name])
   for (const each of ['@xenova/transformers', '@huggingface/jinja', 'all-MiniLM-L6-v2']) {
@@ -139,13 +148,15 @@ it.skipIf(old === null)(
 
 const readPackaged = (file: string) => readFile(join(local.root, file), 'utf8')
 
-/** The names of all that npm put into the folder. */
-async function installedPackages(): Promise<string[]> {
+/** What npm put into the folder, by path. */
+async function installedPackages() {
   const lock = join(folder, 'empty', 'node_modules', '.package-lock.json')
-  const { packages } = JSON.parse(await readFile(lock, 'utf8'))
-  return Object.keys(packages).map((path) => path.split('node_modules/').at(-1) ?? '')
+  return lockSchema.parse(JSON.parse(await readFile(lock, 'utf8'))).packages
 }
 
+const lockSchema = z.object({
+  packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })),
+})
 const component = z.object({ 'bom-ref': z.string(), name: z.string(), version: z.string() })
 const sbomSchema = z.object({
   bomFormat: z.literal('CycloneDX'),

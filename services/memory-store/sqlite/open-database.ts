@@ -66,7 +66,7 @@ function indexedText(text: unknown): string {
 export function requireSqlite(version: string): void {
   if (semver.gte(version, OLDEST_SQLITE)) return
   throw new MemoryDatabaseError(
-    `this Node has SQLite ${version}, and the memory needs ${OLDEST_SQLITE} or newer: use Node 24`,
+    `this Node has SQLite ${version}, and the memory needs ${OLDEST_SQLITE} or newer: use Node 24.15`,
   )
 }
 
