@@ -24,6 +24,7 @@ export function isInstalled(program: string, ...args: string[]): boolean {
 
 export const hasPytest = isInstalled('python3', '-c', 'import pytest')
 export const hasPython = isInstalled('python3', '--version')
+export const hasVenv = hasPython && isInstalled('python3', '-c', 'import venv')
 export const hasGo = isInstalled('go', 'version')
 export const hasCargo = isInstalled('cargo', '--version')
 
