@@ -137,6 +137,10 @@ describe.skipIf(!canMakeContainers)(
       })
       expect(await cli.ended, cli.output()).toBe(0)
       expect(await readFile(join(workspace, 'add.js'), 'utf8')).toContain('a + b')
+      const list = await start('cli', { command: ['memory', 'list', '--json'] })
+      expect(await list.ended, list.output()).toBe(0)
+      const { records } = JSON.parse(list.output())
+      expect(records).toMatchObject([{ proved: true }])
     }, 180_000)
 
     it('sees a service ill that is frozen, and well again when it goes on', async () => {
