@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createJournalStore } from '../../services/agent-runner/journal/journal-store.ts'
 import { productRoot } from '../../shared/config.ts'
 import { type RunView, runEventsKey } from '../../shared/contracts/run-view.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
@@ -15,16 +16,22 @@ import {
   launchBrowser,
   noBrowser,
   overflow,
+  unexpected,
   type Visit,
   visit,
 } from '../support/browser.ts'
 import { startDashboardApp, TEST_TOKEN, type TestDashboard } from '../support/dashboard.ts'
+import { startRedis, type TestRedis } from '../support/redis.ts'
+import { sampleView } from '../support/run-view.ts'
+import { runRequest } from '../support/simulated-run.ts'
 
 const screenshots = join(productRoot, 'test-results', 'dashboard')
 const looks: Look[] = [1280, 400].flatMap((width) =>
   (['light', 'dark'] as const).map((theme) => ({ width, theme })),
 )
 const LIVE = 'run_in_progress'
+const SYMPTOM =
+  'AssertionError: the second configured origin may read the books: null is not https://admin.example'
 
 let astra: Astra
 let lease: Lease
@@ -33,7 +40,11 @@ let redis: Redis
 let dashboard: TestDashboard
 let browser: Browser
 let fixed: RunView
-let testRunner = 0
+/** Processes that stand still. */
+const held = new Set<number>()
+let services: NonNullable<Awaited<ReturnType<typeof supervisorStatus>>>['processes'] = []
+let emptyRedis: TestRedis
+let empty: TestDashboard
 
 async function workspace(name: string): Promise<string> {
   const copy = join(folder, name)
@@ -44,9 +55,8 @@ async function workspace(name: string): Promise<string> {
 
 /** Holds a run in its middle: the process that runs tests stands still after the first ones. */
 async function beginRun(): Promise<void> {
-  const processes = (await supervisorStatus(astra.config))?.processes ?? []
-  const pid = processes.find(({ name }) => name === 'test-runner')?.pid
-  if (!pid) throw new Error('no test-runner runs')
+  services = (await supervisorStatus(astra.config))?.processes ?? []
+  const pid = pidOf('test-runner')
   const order = ['enqueue', await workspace('second'), '--offline', '--run-id', LIVE]
   const { code, stderr } = await astra.cli(order)
   expect(code, stderr).toBe(0)
@@ -60,23 +70,29 @@ async function beginRun(): Promise<void> {
       tested ||= JSON.parse(fields[1] ?? '{}').details?.kind === 'tests'
     }
   }
-  process.kill(pid, 'SIGSTOP')
-  testRunner = pid
+  hold(pid)
 }
 
 async function logInByKeyboard({ page }: Visit): Promise<void> {
   await page.goto(`${dashboard.url}/runs`)
-  await page.locator('#token:focus').waitFor()
+  const field = page.locator('#token:focus')
+  await field.waitFor()
   await page.keyboard.type(TEST_TOKEN)
+  expect(await field.inputValue(), 'what was typed').toBe(TEST_TOKEN)
   await page.keyboard.press('Enter')
-  await page.waitForURL(`${dashboard.url}/runs`)
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
 }
 
 /** Everything that is wrong with one page in one look; leaves a screenshot. */
-async function faultsOf({ page }: Visit, name: string, path: string, look: Look) {
-  await page.goto(`${dashboard.url}${path}`)
-  const isBoard = path.startsWith('/queues')
+async function faultsOf(visitor: Visit, name: string, address: string, look: Look) {
+  const { page } = visitor
+  await page.goto(address)
+  const isBoard = URL.parse(address)?.pathname.startsWith('/queues') ?? false
   if (isBoard) await page.locator('main h1, main h2, main section, main a').first().waitFor()
+  return faultsOfShown(visitor, name, look, isBoard)
+}
+
+async function faultsOfShown({ page }: Visit, name: string, look: Look, isBoard = false) {
   const file = `${name}-${look.width}-${look.theme}.png`
   await page.screenshot({ path: join(screenshots, file), fullPage: true })
   // bull-board's page is not ours to mend; what is asked of it is that it works under its policy.
@@ -102,7 +118,53 @@ function pages(): [name: string, path: string][] {
     ['fleet', '/fleet'],
     ['queues', '/queues'],
     ['queue', '/queues/queue/memory'],
+    ['memories-none', '/memories?state=revoked'],
+    ['memory-search-same', `/memories/search?${new URLSearchParams({ q: SYMPTOM })}`],
   ]
+}
+
+/** Of an installation in which nothing has happened and nothing runs. */
+const emptyPages = [
+  ['runs-empty', '/runs'],
+  ['costs-empty', '/costs'],
+  ['fleet-empty', '/fleet'],
+  ['memories-away', '/memories'],
+  ['not-found', '/nowhere'],
+  ['run-unknown', '/runs/run-nobody'],
+  ['memory-unknown', '/memories/00000000-0000-4000-8000-000000000000'],
+  ['filter-refused', '/memories?state=unknown'],
+] as const
+
+/** Looks at what a form leads to: one without its token, and a log-in with a wrong one. */
+async function faultsOfRefusals(visitor: Visit, look: Look): Promise<string[]> {
+  const { page } = visitor
+  await page.evaluate("document.querySelector('.logout input').value = 'of another session'")
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByRole('heading', { name: 'Refused' }).waitFor()
+  const found = await faultsOfShown(visitor, 'form-refused', look)
+  await visitor.context.clearCookies()
+  await page.goto(`${empty.url}/login?ticket=spent`)
+  found.push(...(await faultsOfShown(visitor, 'login-spent-link', look)))
+  await page.locator('#token').fill('a wrong token')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByText('This is not the token').waitFor()
+  return [...found, ...(await faultsOfShown(visitor, 'login-refused', look))]
+}
+
+function hold(pid: number): void {
+  process.kill(pid, 'SIGSTOP')
+  held.add(pid)
+}
+
+function letGo(pid: number): void {
+  process.kill(pid, 'SIGCONT')
+  held.delete(pid)
+}
+
+function pidOf(name: string): number {
+  const pid = services.find((each) => each.name === name)?.pid
+  if (!pid) throw new Error(`no ${name} runs`)
+  return pid
 }
 
 const title = 'the dashboard in a real browser'
@@ -119,14 +181,18 @@ describe.skipIf(noBrowser !== null)(noBrowser === null ? title : `${title} (${no
     fixed = JSON.parse(stdout)
     await beginRun()
     dashboard = await startDashboardApp(astra.config.redis, astra.home)
+    emptyRedis = await startRedis()
+    empty = await startDashboardApp(emptyRedis.address, join(folder, 'empty'))
     browser = await launchBrowser()
   }, 120_000)
 
   afterAll(async () => {
+    for (const pid of held) letGo(pid)
     await browser?.close()
     await dashboard?.stop()
+    await empty?.stop()
+    await emptyRedis?.stop()
     redis?.disconnect()
-    if (testRunner > 0) process.kill(testRunner, 'SIGCONT')
     await lease?.release()
     await astra?.remove()
     await rm(folder, { recursive: true, force: true })
@@ -147,16 +213,16 @@ describe.skipIf(noBrowser !== null)(noBrowser === null ? title : `${title} (${no
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
     expect(visitor.problems).toEqual([])
     await visitor.context.close()
-  })
+  }, 120_000)
 
   it.each(looks)(
     'shows every page at $width px in $theme, readable and without an error',
     async (look) => {
       const visitor = await visit(browser, look)
-      const found = await faultsOf(visitor, 'login', '/login', look)
-      await logInByKeyboard(visitor)
+      const found = await faultsOf(visitor, 'login', `${dashboard.url}/login`, look)
+      await visitor.page.goto(dashboard.loginLink())
       for (const [name, path] of pages()) {
-        found.push(...(await faultsOf(visitor, name, path, look)))
+        found.push(...(await faultsOf(visitor, name, dashboard.url + path, look)))
       }
       expect([...found, ...visitor.problems]).toEqual([])
       await visitor.context.close()
@@ -164,16 +230,100 @@ describe.skipIf(noBrowser !== null)(noBrowser === null ? title : `${title} (${no
     180_000,
   )
 
+  it.each(looks)(
+    'says at $width px in $theme what is empty, unknown, refused or away',
+    async (look) => {
+      const visitor = await visit(browser, look)
+      await visitor.page.goto(empty.loginLink())
+      const found: string[] = []
+      for (const [name, path] of emptyPages) {
+        found.push(...(await faultsOf(visitor, name, empty.url + path, look)))
+      }
+      hold(emptyRedis.pid)
+      found.push(...(await faultsOf(visitor, 'redis-away', `${empty.url}/runs`, look)))
+      letGo(emptyRedis.pid)
+      found.push(...(await faultsOfRefusals(visitor, look)))
+      expect([...found, ...unexpected(visitor)]).toEqual([])
+      await visitor.context.close()
+    },
+    180_000,
+  )
+
+  it.each(looks)(
+    'lets a revocation that waits be taken back, at $width px in $theme',
+    async (look) => {
+      const visitor = await visit(browser, look)
+      const { page } = visitor
+      await page.goto(dashboard.loginLink())
+      await page.goto(`${dashboard.url}/memories/${fixed.stored_memory_id}`)
+      hold(pidOf('memory-store'))
+      await page.getByRole('checkbox').check()
+      await page.getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('heading', { name: 'Queued' }).waitFor()
+      const found = await faultsOfShown(visitor, 'memory-queued', look)
+      await page.getByRole('button', { name: 'Take it back' }).click()
+      await page.getByRole('heading', { name: 'Taken back' }).waitFor()
+      letGo(pidOf('memory-store'))
+      await page.getByRole('link', { name: 'To the memory' }).click()
+      await page.getByRole('button', { name: 'Revoke' }).waitFor()
+      expect([...found, ...visitor.problems]).toEqual([])
+      await visitor.context.close()
+    },
+    120_000,
+  )
+
+  it.each(looks.filter(({ theme }) => theme === 'light'))(
+    'leads from the board of queues to the other pages, at $width px',
+    async (look) => {
+      const visitor = await visit(browser, look)
+      const { page } = visitor
+      await page.goto(dashboard.loginLink())
+      for (const path of ['/queues', '/queues/queue/memory']) {
+        await page.goto(dashboard.url + path)
+        const ways = page.getByRole('navigation', { name: 'Sections' })
+        await ways.getByRole('link', { name: 'Memories' }).click()
+        await page.getByRole('heading', { name: 'Memories', exact: true }).waitFor()
+      }
+      expect(visitor.problems).toEqual([])
+      await visitor.context.close()
+    },
+    120_000,
+  )
+
+  it('goes on with a run after Redis was away, without being loaded again', async () => {
+    const journal = createJournalStore(empty.deps.redis)
+    const at = new Date().toISOString()
+    const request = { ...runRequest, run_id: 'run-away' }
+    const start = { at, request, model: 'test', settings: null, refusal: null }
+    await journal.append('run-away', 'start', start, { type: 'started', text: 'begun' })
+    const view = { run_id: 'run-away', status: 'running', reason: null, ended_at: null } as const
+    await journal.publish(sampleView(view))
+    const visitor = await visit(browser, { width: 1280, theme: 'light' })
+    const { page } = visitor
+    await page.goto(empty.loginLink())
+    await page.goto(`${empty.url}/runs/run-away`)
+    await page.getByText('Live.', { exact: true }).waitFor()
+    hold(emptyRedis.pid)
+    await page.getByText('Not live; the next try').waitFor()
+    letGo(emptyRedis.pid)
+    const note = { type: 'note', text: 'after the outage' } as const
+    await journal.appendKeyed('run-away', 'output', 'call:x', { at, output: '' }, note)
+    await page.getByText('after the outage').waitFor()
+    expect(await page.locator('#timeline > li').count()).toBe(2)
+    expect(unexpected(visitor)).toEqual([])
+    await visitor.context.close()
+  }, 150_000)
+
   it('follows a run to its end without being loaded again', async () => {
     const visitor = await visit(browser, { width: 1280, theme: 'light' })
-    await logInByKeyboard(visitor)
     const { page } = visitor
+    await page.goto(dashboard.loginLink())
     await page.goto(`${dashboard.url}/runs/${LIVE}`)
     const before = await page.locator('#timeline > li').count()
     const finalText = page.getByRole('heading', { name: 'Final text' })
     expect(await finalText.count()).toBe(0)
     await page.evaluate('window.sameDocument = true')
-    process.kill(testRunner, 'SIGCONT')
+    letGo(pidOf('test-runner'))
     await page.locator('.event-ended').waitFor({ timeout: 50_000 })
     expect(await page.locator('#timeline > li').count()).toBeGreaterThan(before)
     await finalText.waitFor()

@@ -134,6 +134,13 @@ describe('the costs page', () => {
     expect(row(live, 'run-a')[0]).toBe('run-a')
   })
 
+  it('ends its axis at a round number, and names the day of now', async () => {
+    await spend(ledger(0), 'run-today', 1.37)
+    const days = figure(await section('live'), 'Dollars by UTC day')
+    const texts = [...days.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text)
+    expect(texts).toEqual(['$0', '$1', '$2', '11-06', '11-12', '11-18', '11-24', '11-30'])
+  })
+
   it('names each run by its whole id, its workspace and the test that failed', async () => {
     const ids = [newRunId(now), newRunId(now)]
     for (const [i, run_id] of ids.entries()) {

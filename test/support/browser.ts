@@ -37,7 +37,8 @@ export async function launchBrowser(): Promise<Browser> {
 export async function visit(browser: Browser, { width, theme }: Look): Promise<Visit> {
   const viewport = { width, height: 800 }
   const context = await browser.newContext({ viewport, colorScheme: theme })
-  context.setDefaultTimeout(20_000)
+  // A browser on a machine that has much else to do.
+  context.setDefaultTimeout(45_000)
   const problems: string[] = []
   await context.exposeFunction('noteViolation', (text: string) => {
     problems.push(`policy: ${text}`)
@@ -54,6 +55,11 @@ export async function visit(browser: Browser, { width, theme }: Look): Promise<V
     problems.push(`request: ${request.url()} ${request.failure()?.errorText}`)
   })
   return { page, context, problems }
+}
+
+/** What went wrong but for pages that are errors themselves, which browsers note as well. */
+export function unexpected({ problems }: Visit): string[] {
+  return problems.filter((each) => !/a status of (400|401|403|404|503) /.test(each))
 }
 
 /** By how many pixels the page is wider than its window. */

@@ -44,7 +44,7 @@ export function searchRow(details: DetailsOf<'search'>, fate: CallFate | null): 
   const { answer, message, searched, matches, call_id } = details
   const [text, tone] = ANSWERS[answer]
   const who = call_id === null ? 'memory search of the runner:' : 'memory answers:'
-  return html`<p>${who} ${badge(text, tone)} ${answer === 'unavailable' ? '' : html`<span class="muted">of ${count(searched)} records</span>`}</p>
+  return html`<p>${who} ${badge(text, tone)} ${answer === 'unavailable' ? '' : html`<span class="muted">of ${searched === 1 ? 'one record' : `${count(searched)} records`}</span>`}</p>
 ${message === '' ? '' : html`<p class="said">${printedLine(message, MAX_LINE)}</p>`}
 ${matches.length === 0 ? '' : html`<ul class="calls">${matches.map(matchItem)}</ul>`}
 ${fateLine(fate)}`
