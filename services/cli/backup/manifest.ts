@@ -5,6 +5,8 @@ import { amountsSchema } from '../../../shared/contracts/ledger.ts'
 /** The version of the format. A part that an older program could not read makes it a higher one. */
 export const BACKUP_FORMAT = 1
 export const MANIFEST_NAME = 'manifest.json'
+/** The last entry: the sha256 of the manifest, in hex. zstd's own checksum is not looked at by Node. */
+export const SEAL_NAME = 'manifest.sha256'
 
 export const STORE_FILE = 'memory/memory.db'
 export const STORE_RECORDS = 'memory/records.jsonl'

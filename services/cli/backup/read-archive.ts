@@ -16,6 +16,7 @@ import {
   type BackupPart,
   MANIFEST_NAME,
   manifestSchema,
+  SEAL_NAME,
 } from './manifest.ts'
 
 const MAX_MANIFEST_BYTES = 500_000_000
@@ -39,10 +40,11 @@ export async function readArchive(
     const text = await textOf(first)
     const manifest = parseManifest(text)
     for (const part of manifest.parts) await unpack(part, (await entries.next()).value, folder)
+    const id = sha256(text)
+    await requireSeal((await entries.next()).value, id)
     const more = await entries.next()
-    if (!more.done)
-      throw new UsageError(`it holds ${more.value.header.name}, which it does not list`)
-    return { manifest, id: sha256(text) }
+    if (!more.done) throw unlisted(more.value)
+    return { manifest, id }
   } catch (cause) {
     interrupted.throwIfAborted()
     const why = cause instanceof UsageError ? cause.message : `it is damaged: ${errorText(cause)}`
@@ -78,6 +80,16 @@ async function textOf(entry: ParsedTarEntry): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of bytesOf(entry)) chunks.push(chunk)
   return Buffer.concat(chunks).toString('utf8')
+}
+
+const unlisted = ({ header }: ParsedTarEntry) =>
+  new UsageError(`it holds ${header.name}, which it does not list`)
+
+/** The last entry: who has it has all of the file, and a manifest that was not altered. */
+async function requireSeal(entry: ParsedTarEntry | undefined, id: string): Promise<void> {
+  if (!entry) throw new UsageError('it is damaged: it lost its end')
+  if (entry.header.name !== SEAL_NAME) throw unlisted(entry)
+  if ((await textOf(entry)) !== id) throw new UsageError('it is damaged: its manifest was altered')
 }
 
 function parseManifest(text: string): BackupManifest {

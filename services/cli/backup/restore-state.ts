@@ -30,7 +30,7 @@ export async function restoreState(config: Config, ready: string, env: Env): Pro
   const part = ledgerPartSchema.parse(JSON.parse(await readFile(join(ready, LEDGER_PART), 'utf8')))
   const evidence = await readEvidence(join(ready, 'ledger'))
   const restore = async (redis: Redis, present: LedgerPart | null) => {
-    const spent = await restoreLedger(redis, { part, evidence, present })
+    const spent = await restoreLedger(redis, { part, evidence, present }, 'url' in config.redis)
     await restoreRuns(redis, join(ready, RUNS_PART))
     return spent
   }
@@ -65,17 +65,29 @@ type Known = {
   evidence: Record<LedgerScope, LedgerState>
 }
 
-async function restoreLedger(redis: Redis, { part, present, evidence }: Known): Promise<Spent> {
+/** `goesOn`: the runs of the present stay where they are, and may spend further. */
+async function restoreLedger(
+  redis: Redis,
+  { part, present, evidence }: Known,
+  goesOn: boolean,
+): Promise<Spent> {
   const now = new Date()
   const scopes: [LedgerScope, LedgerState][] = ledgerScopes.map((scope) => {
     const here = present ? stateOf(present[scope]) : null
     const states = [stateOf(part[scope]), evidence[scope], ...(here ? [here] : [])]
-    return [scope, mergeLedgers(states, now)]
+    const merged = mergeLedgers(states, now)
+    closeRuns(merged, goesOn && here ? here : null, now)
+    return [scope, merged]
   })
   for (const [scope, state] of scopes) await writeLedger(redis, scope, state)
   const [live, notional] = scopes.map(([, { project }]) => project)
   if (!live || !notional) throw new Error('a ledger has two scopes')
   return { live, notional }
+}
+
+/** Nobody goes on with a run of before: nothing is held for it any more, and what is open gets closed. */
+function closeRuns({ runs }: LedgerState, present: LedgerState | null, now: Date): void {
+  for (const [id, run] of runs) if (!present?.runs.has(id)) run.closed ??= now.toISOString()
 }
 
 async function restoreRuns(redis: Redis, file: string): Promise<void> {

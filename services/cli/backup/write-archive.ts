@@ -3,15 +3,16 @@ import { createWriteStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { constants, createZstdCompress } from 'node:zlib'
+import { createZstdCompress } from 'node:zlib'
 import { packTar } from 'modern-tar/fs'
+import { sha256 } from '../../../shared/contracts/ids.ts'
 import { errorText, UnavailableError } from '../../../shared/errors.ts'
-import { type BackupManifest, MANIFEST_NAME } from './manifest.ts'
+import { type BackupManifest, MANIFEST_NAME, SEAL_NAME } from './manifest.ts'
 
 type Written = { manifest: BackupManifest; parts: string; interrupted: AbortSignal }
 
 /**
- * Writes the manifest and its parts, which lie in the folder `parts`, as a tar in zstd with a checksum.
+ * Writes the manifest and its parts, which lie in the folder `parts`, as a tar in zstd.
  * The file is there as a whole, on the disk, or not at all.
  */
 export async function writeArchive(file: string, written: Written): Promise<void> {
@@ -38,14 +39,11 @@ async function compressed(
   output: NodeJS.WritableStream,
 ): Promise<void> {
   const modified = new Date(manifest.created_at)
+  const text = `${JSON.stringify(manifest, null, 2)}\n`
+  const content = (target: string, content: string) =>
+    ({ type: 'content', target, content, mode: 0o600, mtime: modified }) as const
   const archive = packTar([
-    {
-      type: 'content',
-      target: MANIFEST_NAME,
-      content: `${JSON.stringify(manifest, null, 2)}\n`,
-      mode: 0o600,
-      mtime: modified,
-    },
+    content(MANIFEST_NAME, text),
     ...manifest.parts.map(({ name }) => ({
       type: 'file' as const,
       target: name,
@@ -53,10 +51,10 @@ async function compressed(
       mode: 0o600,
       mtime: modified,
     })),
+    content(SEAL_NAME, sha256(text)),
   ])
-  const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } })
   const isStdout = output === process.stdout
-  await pipeline(archive, compress, output, { signal: interrupted, end: !isStdout })
+  await pipeline(archive, createZstdCompress(), output, { signal: interrupted, end: !isStdout })
 }
 
 async function flushFolder(path: string): Promise<void> {
