@@ -26,11 +26,18 @@ export async function withScratchRun<T>(home: string, use: (id: string) => Promi
 }
 
 async function removeAbandoned(home: string): Promise<void> {
-  const folder = join(home, 'runs')
-  const names = await readdir(folder).catch(() => [])
-  for (const name of names.filter(isScratchId)) {
-    const stats = await stat(join(folder, name)).catch(() => null)
-    if (!stats || Date.now() - stats.mtimeMs < ABANDONED_MS) continue
-    await rm(join(folder, name), { recursive: true, force: true })
+  for (const folder of await abandonedScratchRuns(home)) {
+    await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** The folders that commands left which were killed. */
+export async function abandonedScratchRuns(home: string): Promise<string[]> {
+  const runs = join(home, 'runs')
+  const abandoned: string[] = []
+  for (const name of (await readdir(runs).catch(() => [])).filter(isScratchId)) {
+    const stats = await stat(join(runs, name)).catch(() => null)
+    if (stats && Date.now() - stats.mtimeMs >= ABANDONED_MS) abandoned.push(join(runs, name))
+  }
+  return abandoned
 }

@@ -47,6 +47,13 @@ export async function endLeftovers(path: string, graceMs: number): Promise<numbe
   return left.length
 }
 
+/** The processes of a supervisor that died, as far as they still run. */
+export function leftProcesses(path: string): number[] {
+  return readRegister(path)
+    .filter(isAlive)
+    .map(({ pid }) => pid)
+}
+
 function readRegister(path: string): Known[] {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))

@@ -184,6 +184,7 @@ describe('doctor', () => {
       'node',
       'data folder',
       'services',
+      'leftovers',
       'redis',
       'model file',
       'memory',

@@ -7,10 +7,14 @@ import { type Config, productRoot } from '../../../shared/config.ts'
 import { errorText } from '../../../shared/errors.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { Check, Finding } from './check.ts'
+import { examineAppendOnly } from './doctor-append-only.ts'
 import { examineKeys } from './doctor-keys.ts'
+import { examineLeftovers } from './doctor-leftovers.ts'
 import { examineRedisServer } from './doctor-redis.ts'
+import { examineRights } from './doctor-rights.ts'
 import { examineSandbox } from './doctor-sandbox.ts'
 import { examineStore } from './doctor-store.ts'
+import { installRepair } from './install-repair.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -27,6 +31,7 @@ export async function examine(config: Config, env: Env): Promise<Check[]> {
     ['node', checkNode],
     ['data folder', () => checkHome(config)],
     ['services', () => checkServices(config)],
+    ['leftovers', () => examineLeftovers(config, env)],
     ['redis', () => checkRedis(config, env)],
     ['model file', () => checkModelFile(config)],
     ['memory', () => examineStore(config)],
@@ -58,14 +63,12 @@ async function checkHome({ home }: Config): Promise<Finding> {
   const stats = await stat(home).catch(() => null)
   if (!stats) return ok(`${home} (the first start makes it)`)
   if (!stats.isDirectory()) return fail(`${home} is no folder`, 'set ASTRA_HOME to a folder')
-  const writable = await access(home, constants.W_OK).then(
-    () => true,
-    () => false,
+  const rights = await examineRights(home)
+  if (rights) return rights
+  return access(home, constants.W_OK).then(
+    () => ok(home),
+    () => fail(`${home} is not writable`, 'give yourself the right, or set ASTRA_HOME'),
   )
-  if (!writable)
-    return fail(`${home} is not writable`, 'give yourself the right, or set ASTRA_HOME')
-  if ((stats.mode & 0o077) === 0) return ok(home)
-  return warn(`${home} can be read by others`, `chmod 700 ${home}`)
 }
 
 async function checkServices(config: Config): Promise<Finding> {
@@ -85,9 +88,10 @@ async function checkRedis(config: Config, env: Env): Promise<Finding> {
     const number = semver.coerce(/v=([\d.]+)/.exec(version ?? '')?.[1])
     if (!version || !number) continue
     if (semver.lt(number, '6.2.0')) return fail(`${program} ${number}`, '6.2 or newer is needed')
-    return ok(`${program} ${number}; the first start makes a private one`)
+    const found = ok(`${program} ${number}; the first start makes a private one`)
+    return (await examineAppendOnly(config, env)) ?? found
   }
-  return fail('no redis-server', install)
+  return { ...fail('no redis-server', install), ...installRepair('redis-server', env) }
 }
 
 async function checkModelFile(config: Config): Promise<Finding> {

@@ -59,8 +59,11 @@ function patchBytes(patch: Patch | null): number {
 
 /** Removes the folders of test-runners of this installation that were killed. */
 export async function removeAbandonedFolders(home: string): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const abandoned = name.startsWith(NAME) && isAbandoned(name.slice(NAME.length), home)
-    if (abandoned) await removeFolder(join(tmpdir(), name))
-  }
+  for (const folder of await abandonedFolders(home)) await removeFolder(folder)
+}
+
+export async function abandonedFolders(home: string): Promise<string[]> {
+  return (await readdir(tmpdir()))
+    .filter((name) => name.startsWith(NAME) && isAbandoned(name.slice(NAME.length), home))
+    .map((name) => join(tmpdir(), name))
 }
