@@ -1,8 +1,10 @@
+import { styleText } from 'node:util'
 import { Command, CommanderError } from 'commander'
 import { productVersion } from '../../shared/product-version.ts'
 import { addApplyCommand } from './commands/apply.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCancelCommand } from './commands/cancel.ts'
+import { addCompletionCommand } from './commands/completion.ts'
 import { addCostCommand } from './commands/cost.ts'
 import { addDashboardCommand } from './commands/dashboard.ts'
 import { addDemoCommand } from './commands/demo.ts'
@@ -24,6 +26,7 @@ import { addVerifyCommand } from './commands/verify.ts'
 import { addWatchCommand } from './commands/watch.ts'
 import type { CliContext } from './context.ts'
 import { hasColours } from './format/terminal.ts'
+import { formatHelp } from './manual/format-help.ts'
 
 /** What the commands are for, in the order in which help lists them. */
 const groups = {
@@ -44,7 +47,13 @@ const groups = {
     addRestoreCommand,
     addSmokeCommand,
   ],
-  'Set up': [addInitCommand, addDemoCommand, addExperimentCommand, addHelpCommand],
+  'Set up': [
+    addInitCommand,
+    addCompletionCommand,
+    addDemoCommand,
+    addExperimentCommand,
+    addHelpCommand,
+  ],
 }
 
 /** The whole command line, as a program that throws CommanderError where commander would exit. */
@@ -53,6 +62,10 @@ export function createProgram(context: CliContext): Command {
     .description('A coding agent that remembers: repairs failing tests, and keeps what was proved.')
     .exitOverride()
     .helpCommand(false)
+    .configureHelp({
+      formatHelp,
+      styleTitle: (title) => styleText('bold', title, { validateStream: false }),
+    })
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'astra: ')),
       getOutHasColors: () => hasColours(process.stdout, process.env),

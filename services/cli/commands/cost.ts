@@ -15,13 +15,8 @@ export function addCostCommand(program: Command, context: CliContext): void {
     .option('--days <n>', 'how many UTC days, today included', wholeNumber(1, 400), 7)
     .option('--run <id>', 'only this run, attempt by attempt', runId)
     .option('--json', 'print it as JSON, in integer micro-dollars')
-    .addHelpText('after', helpText)
     .action((options: Options) => cost(context, options))
 }
-
-const helpText = `
-Settled is what requests cost; sent is held for requests whose end is not known yet; held for those
-that are about to leave. All three count against a budget. Runs are kept for 90 days, days for 400.`
 
 async function cost(context: CliContext, options: Options): Promise<void> {
   const terminal = createTerminal(options)

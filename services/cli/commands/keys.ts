@@ -24,18 +24,8 @@ type Scope = { home: string; terminal: Terminal; interrupted: AbortSignal }
 /** A public key in PEM has 113 bytes. */
 const MAX_KEY_BYTES = 65_536
 
-const helpText = `
-Receipts of proved fixes are signed with the signing key, and count where its public half is trusted.
-Keys are files in ASTRA_HOME/keys; these commands need no services and take effect at once.
-
-A key that leaked:      astra keys rotate, then astra keys distrust OLD_KEY
-A colleague's fixes:    there astra keys export > their.pem; here astra keys trust their.pem`
-
 export function addKeysCommand(program: Command, context: CliContext): void {
-  const keys = program
-    .command('keys')
-    .description('manage the keys that sign and prove receipts')
-    .addHelpText('after', helpText)
+  const keys = program.command('keys').description('manage the keys that sign and prove receipts')
   const scopeOf = (options: Options): Scope => ({
     home: context.config().home,
     terminal: createTerminal(options),

@@ -3,7 +3,7 @@ import { exitCodes, runStatusSchema } from '../../../shared/contracts/run.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
 import { followRun } from '../follow-run.ts'
-import { eventLine, exitCodeHelp, printRun } from '../format/format-run.ts'
+import { eventLine, printRun } from '../format/format-run.ts'
 import { createTerminal } from '../format/terminal.ts'
 import { cutOff, wasApplied } from '../patch/apply-run.ts'
 import { runId } from '../run-options.ts'
@@ -17,7 +17,6 @@ export function addWatchCommand(program: Command, context: CliContext): void {
     .description('follow a run to its end')
     .argument('<run>', 'the run id', runId)
     .option('--json', 'print the run as JSON when it has ended')
-    .addHelpText('after', exitCodeHelp)
     .action(async (run: string, options: Options) => {
       process.exitCode = await watch(context, run, options)
     })

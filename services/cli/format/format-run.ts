@@ -1,4 +1,3 @@
-import { exitCodes } from '../../../shared/contracts/run.ts'
 import type { RunEvent, RunView } from '../../../shared/contracts/run-view.ts'
 import type { FinishedRun } from '../fix-workspace.ts'
 import { oneLine, plain, type Terminal } from './terminal.ts'
@@ -101,13 +100,3 @@ function offlineHelp(workspace: string): string[] {
     'are the real ones.',
   ]
 }
-
-/** For the help of the commands that end with a run's status. */
-export const exitCodeHelp = [
-  '',
-  'Exit codes:',
-  ...Object.entries(exitCodes).map(([status, code]) => `  ${code}    ${status}`),
-  '  1    something failed; the message says what',
-  '  2    wrong usage or configuration; nothing was done',
-  '  130  interrupted',
-].join('\n')

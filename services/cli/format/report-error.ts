@@ -24,14 +24,10 @@ function reportCommander(error: CommanderError, json: boolean): number {
   if (json) {
     const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
     const hint = suggestion?.replace(/^\((.*)\)$/, '$1') ?? null
-    // What commander says where it has printed the help instead of a message.
-    if (error.code === 'commander.help') printJsonError('usage', 'a command is missing', seeHelp)
-    else printJsonError('usage', message, hint)
+    printJsonError('usage', message, hint)
   }
   return USAGE
 }
-
-const seeHelp = '`astra help` lists the commands'
 
 function printJsonError(code: string, message: string, hint: string | null): void {
   process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`)

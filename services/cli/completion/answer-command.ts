@@ -1,0 +1,2 @@
+/** Hidden: the printed scripts call it for what only an installation knows. */
+export const ANSWER_COMMAND = '__complete'
