@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UnrecoverableError, Worker } from 'bullmq'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteBackend } from '../../services/memory-store/sqlite/sqlite-backend.ts'
 import { redisSocketPath } from '../../shared/config.ts'
@@ -10,6 +12,7 @@ import type { MemoryRecord } from '../../shared/contracts/record.ts'
 import { DIMENSIONS } from '../../shared/contracts/vector.ts'
 import { loadSigningKey, type SigningKey } from '../../shared/keys/signing-key.ts'
 import { askMemory } from '../../shared/queue/ask-memory.ts'
+import { KEY_PREFIX } from '../../shared/queue/connection.ts'
 import { startDashboardApp, type TestDashboard } from '../support/dashboard.ts'
 import { fakeSecrets } from '../support/fake-secrets.ts'
 import {
@@ -413,6 +416,20 @@ describe('while the memory-store is away', () => {
     })
     const form = { csrf: await csrf(), confirm: 'yes' }
     expect((await post(`/memories/${id}/restore`, form)).location).toContain('notice=restored')
+  })
+
+  it('a change that fails says why, and that nothing was changed', async () => {
+    const [id = ''] = await ids('run-old-6')
+    expect(await memory.end('SIGTERM')).toBe(0)
+    const { location } = await revoke(id)
+    const work = () => Promise.reject(new UnrecoverableError('the disk is full'))
+    const worker = new Worker('memory', work, { connection: redis.address, prefix: KEY_PREFIX })
+    await once(worker, 'failed')
+    await worker.close()
+    const { status, text } = await get(location ?? '')
+    expect([status, words(text)]).toEqual([503, expect.stringContaining('Nothing was changed')])
+    expect(text).toContain('the disk is full')
+    memory = await startService('memory-store', home)
   })
 
   it('a change belongs to one record, and other jobs are none', async () => {

@@ -69,7 +69,8 @@ function waitingView(
   return html`<p class="notice warn" role="status">${title} of memory <code>${memoryId}</code> waits in the queue: the memory-store does not
 answer.</p>
 <p>It was asked for at ${when(asked.toISOString())} (UTC). As soon as the memory-store is back it is done by
-itself, before what is asked later: then ${effect}. This page may be closed.</p>
+itself, before what is asked later: then ${effect}. This page may be closed; at its
+address stands what came of it.</p>
 <form class="card" method="post" action="${changePath(memoryId, id)}/withdraw">
 ${csrfField(c)}
 <p>Until then it can be taken back.</p>
