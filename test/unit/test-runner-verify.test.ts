@@ -494,6 +494,26 @@ describe('run', () => {
   })
 })
 
+describe('run where another machine ran the baseline', () => {
+  it('runs the base first, so that a patch that hangs ends soon', async () => {
+    const contents = {
+      'a.mjs': 'export const one = () => 2\n',
+      'a.test.mjs':
+        "import assert from 'node:assert/strict'\nimport test from 'node:test'\n" +
+        "import { one } from './a.mjs'\ntest('one', () => assert.equal(one(), 1))\n",
+    }
+    const elsewhere = await makeRun(contents)
+    try {
+      const hangs = { 'a.mjs': 'export const one = () => { for (;;); }\n' }
+      const result = await elsewhere.run('node --test', hangs)
+      expect(result).toMatchObject({ kind: 'unusable', reason: 'tests_timed_out' })
+      expect(result).toHaveProperty('message', expect.stringContaining('before the edits it took'))
+    } finally {
+      await elsewhere.remove()
+    }
+  })
+})
+
 describe('tests that give no verdict', () => {
   async function baselineOf(code: string, options = {}) {
     const run = await makeRun({ 'a.test.mjs': code }, options)

@@ -1,6 +1,6 @@
 import type { Payload, Result } from '../../../shared/contracts/catalog.ts'
 import { loadPatch } from '../../../shared/run-files.ts'
-import { loadBaseRun } from '../proof/baseline-report.ts'
+import { wholeOnBase } from '../proof/proof-runs.ts'
 import { verifyPatch } from '../proof/verify-patch.ts'
 import type { VerifyDeps } from '../proof/verify-request.ts'
 import { counted, isRed } from '../run/counted.ts'
@@ -18,10 +18,10 @@ export async function run(
   const { files, manifest, pathEnv } = opened
   const patch = payload.patch === null ? null : await loadPatch(files, payload.patch)
   const { command, run_id: runId } = payload
-  const { isSandbox: sandboxed } = deps.config.sandbox
-  const base = { manifest, command, pathEnv, sandboxed, targets: null }
-  const before = await loadBaseRun(files, base)
-  const baselineMs = before?.ms ?? null
+  const asked = { runId, files, manifest, command, patch: payload.patch, pathEnv, fresh: false }
+  // Made here where another machine ran the baseline: for its time limit, build caches, and the proof.
+  const before = await wholeOnBase({ ...asked, green: null }, deps)
+  const baselineMs = before.kind === 'completed' ? before.ms : null
   const request = {
     files,
     manifest,
@@ -38,7 +38,6 @@ export async function run(
     const symptom = symptomOf(tests.runner, tests.tests, tests.output)
     return { kind: 'red', symptom, ...counted(tests) }
   }
-  const asked = { runId, files, manifest, command, patch: payload.patch, pathEnv }
-  const verification = await verifyPatch({ ...asked, fresh: false, green: tests }, deps)
+  const verification = await verifyPatch({ ...asked, green: tests }, deps)
   return { kind: 'green', verification, ...counted(tests) }
 }
