@@ -28,8 +28,10 @@ export function ensureSystemPackages() {
 const FOR_TESTS = {
   apparmor: () => onPath('apparmor_parser'),
   chromium: () => onPath('chromium'),
+  fish: () => onPath('fish'),
   iproute2: () => onPath('ip'),
   'python3-seccomp': () => hasDebianModule('seccomp'),
+  zsh: () => onPath('zsh'),
 }
 
 /** Installs what single tests need: without it they are skipped, and say so. */

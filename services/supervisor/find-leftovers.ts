@@ -18,7 +18,7 @@ async function leftovers(remove: boolean): Promise<string[]> {
   const lockFile = join(home, 'run', 'supervisor.lock')
   // None has ever run here.
   if (!existsSync(lockFile)) return []
-  const lock = takeLock(lockFile)
+  const lock = tryLock(lockFile)
   if (!lock) return []
   const register = join(home, 'run', 'processes.json')
   const pids = leftProcesses(register)
@@ -31,4 +31,13 @@ async function leftovers(remove: boolean): Promise<string[]> {
   }
   lock.release()
   return [...pids.map((pid) => `process ${pid} of a supervisor that died`), ...sockets]
+}
+
+/** Where it cannot even be tried, as on a disk that takes no writes, nothing could be removed. */
+function tryLock(file: string): ReturnType<typeof takeLock> {
+  try {
+    return takeLock(file)
+  } catch {
+    return null
+  }
 }

@@ -70,7 +70,7 @@ const shells = {
     setUp: [
       'astra() { if [ "$1" = __complete ]; then command astra "$@"; else',
       `local IFS='|'; echo "GO""T:$*:"; fi; }`,
-      'source <(command astra completion bash)',
+      'eval "$(command astra completion bash)"',
     ],
   },
   zsh: {
@@ -79,7 +79,7 @@ const shells = {
       'autoload -U compinit && compinit -u -D',
       'astra() { if [ "$1" = __complete ]; then command astra "$@"; else',
       `print -r -- "GO""T:\${(j:|:)@}:"; fi; }`,
-      'source <(command astra completion zsh)',
+      'eval "$(command astra completion zsh)"',
     ],
   },
   fish: {

@@ -22,7 +22,7 @@ const leaves = all.filter((command) => command.commands.length === 0)
 /** The parts of a line of shell that run astra, each as its words. */
 function astraCalls(line: string): string[][] {
   return line
-    .split(/\||&&|;|<\(|\)/)
+    .split(/\||&&|;|\$\(|\)/)
     .map((part) => part.replace(/[<>] ?\S+/g, ' '))
     .map((part) =>
       [...part.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? ''),

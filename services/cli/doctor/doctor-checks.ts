@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import semver from 'semver'
 import { type Config, productRoot } from '../../../shared/config.ts'
-import { errorText } from '../../../shared/errors.ts'
+import { errorText, UnavailableError } from '../../../shared/errors.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { Check, Finding } from './check.ts'
 import { examineAppendOnly } from './doctor-append-only.ts'
@@ -45,7 +45,11 @@ export async function examine(config: Config, env: Env): Promise<Check[]> {
     try {
       done.push({ name, ...(await check()) })
     } catch (error) {
-      done.push({ name, ...fail(errorText(error), 'this check should not fail: please report it') })
+      const advice =
+        error instanceof UnavailableError
+          ? `see ${join(config.home, 'logs')}, and end that process if it stays so`
+          : 'this check should not fail: please report it'
+      done.push({ name, ...fail(errorText(error), advice) })
     }
   }
   return done

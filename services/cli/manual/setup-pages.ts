@@ -15,8 +15,8 @@ commas. A file that is there stays as it is without --force.`,
     details: `Put the line of your shell into its start file. Ids of runs, memories and keys are completed as they
 are at that moment, without starting anything.`,
     examples: [
-      ['source <(astra completion bash)', 'in ~/.bashrc'],
-      ['source <(astra completion zsh)', 'in ~/.zshrc, after compinit'],
+      ['eval "$(astra completion bash)"', 'in ~/.bashrc'],
+      ['eval "$(astra completion zsh)"', 'in ~/.zshrc, after compinit'],
       ['astra completion fish > ~/.config/fish/completions/astra.fish', 'once, and after upgrades'],
     ],
   },
