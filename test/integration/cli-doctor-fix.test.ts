@@ -16,6 +16,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -190,6 +191,20 @@ it('a cut is not made while services have the lock', async () => {
   await expect(finding?.repair?.run()).rejects.toThrow('services run by now')
   expect(readdirSync(join(home, 'redis'))).toEqual(['appendonlydir'])
   lock?.release()
+})
+
+it('a supervisor that does not answer is named, and left to a person', async () => {
+  mkdirSync(join(home, 'run'), { mode: 0o700 })
+  const deaf = createServer(() => {}).listen(join(home, 'run', 'supervisor.sock'))
+  await once(deaf, 'listening')
+  const { checks } = await doctor('--fix')
+  expect(checks.find(({ name }) => name === 'services')).toMatchObject({
+    result: 'fail',
+    found: 'the supervisor did not answer in time',
+    advice: expect.stringContaining('end that process'),
+  })
+  expect(existsSync(join(home, 'run', 'supervisor.sock'))).toBe(true)
+  deaf.close()
 })
 
 it('rights of a link, or of what it leads to, are not changed', async () => {
