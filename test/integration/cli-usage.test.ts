@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryStateSchema } from '../../shared/contracts/memory.ts'
+import { productVersion } from '../../shared/product-version.ts'
 import { runAstra } from '../support/cli.ts'
 
 let home: string
@@ -165,12 +166,25 @@ describe('help', () => {
     }
   })
 
+  it('tells the version, also as JSON', async () => {
+    const version = productVersion()
+    expect(await astra(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    for (const args of [
+      ['--version', '--json'],
+      ['--json', '-V'],
+    ]) {
+      const { code, stdout } = await astra(args)
+      expect(JSON.parse(stdout)).toEqual({ version, node: process.version })
+      expect(code).toBe(0)
+    }
+  })
+
   it('shows how the memory is filtered', async () => {
     const { code, stdout } = await astra(['memory', 'list', '--help'])
     expect(code).toBe(0)
     expect(stdout).toContain('astra memory list --error-type TypeError --state live')
     for (const state of memoryStateSchema.options) {
-      expect(stdout).toMatch(new RegExp(`^  ${state} `, 'm'))
+      expect(stdout).toMatch(new RegExp(`^ +${state} `, 'm'))
     }
   })
 })

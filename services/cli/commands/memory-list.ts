@@ -11,21 +11,6 @@ import { type MemoryOptions, withMemory } from '../with-memory.ts'
 type Filter = { session?: string; errorType?: string; repository?: string; state?: MemoryState }
 type ListOptions = MemoryOptions & Filter & { limit: number; offset: number }
 
-const helpText = `
-What is given is asked for together: a record is listed when all of it holds.
-
-States, of which a record has the first that holds:
-  revoked     taken out of every search by \`astra memory revoke\`
-  superseded  another record stands for it
-  expired     older than ASTRA_MEMORY_DAYS
-  live        searches answer with it; \`astra memory verify\` tells which records nothing proves
-
-Examples:
-  astra memory list --error-type TypeError --state live
-  astra memory list --session RUN                what one run stored
-  astra memory list --repository ID --limit 500  \`astra memory show\` tells the id of a repository
-  astra memory list --state revoked --json`
-
 export function addListCommand(memory: Command, context: CliContext): void {
   memory
     .command('list')
@@ -45,7 +30,6 @@ export function addListCommand(memory: Command, context: CliContext): void {
       ),
     )
     .option('--json', 'print them as JSON')
-    .addHelpText('after', helpText)
     .action((options: ListOptions) =>
       withMemory(context, options, (producer, terminal) => list(producer, terminal, options)),
     )

@@ -14,10 +14,6 @@ import { type MemoryOptions, withMemory } from '../with-memory.ts'
 
 type SearchOptions = MemoryOptions & { errorType?: string; topK: number; repository?: string }
 
-const helpText = `
-It is asked as a run in this folder would ask: where the memory is not shared, only fixes of its
-repository are found, and a fix of this repository whose place in the code is gone is marked stale.`
-
 export function addSearchCommand(memory: Command, context: CliContext): void {
   memory
     .command('search <text>')
@@ -26,7 +22,6 @@ export function addSearchCommand(memory: Command, context: CliContext): void {
     .option('--top-k <n>', 'how many at most', wholeNumber(1, 10), 3)
     .option('--repository <id>', 'as a run of this repository would, not as one of this folder')
     .option('--json', 'print the matches as JSON')
-    .addHelpText('after', helpText)
     .action((text: string, options: SearchOptions) => search(context, text, options))
 }
 

@@ -21,39 +21,13 @@ export function addTransferCommands(memory: Command, context: CliContext): void 
     .description('write all records to a file of JSON lines, `-`: to stdout')
     .option('--vectors', 'with their vectors, which an import makes anew otherwise')
     .option('--json', 'print what was done as JSON; not with `-`')
-    .addHelpText('after', exportHelp)
     .action((file: string, options: ExportOptions) => runExport(context, file, options))
   memory
     .command('import <file>')
     .description('take in the records of such a file, `-`: of stdin')
     .option('--json', 'print what was done as JSON')
-    .addHelpText('after', importHelp)
     .action((file: string, options: ImportOptions) => runImport(context, file, options))
 }
-
-const exportHelp = `
-One record a line, by id, with sorted keys: what differs between two exports differs in the memory.
-
-Exit codes:
-  0    all records are written
-  ${SOME_LEFT_OUT}    some record cannot be read; all others are written
-  1    something failed; nothing is written to the file
-  2    wrong usage or configuration; nothing was done
-  130  interrupted`
-
-const importHelp = `
-Records keep their ids. What is there already stays as it is, so an import that was cut off is made
-again as a whole. Receipts are checked: without one of a trusted key (astra keys list) a record is
-taken in as unproved. Proved near-duplicates merge as when they are stored. Secrets are taken out of
-texts, and a record that cannot be without one is refused. Vectors are taken as they are; import them
-only with records that you trust.
-
-Exit codes:
-  0    every line is in the memory
-  ${SOME_LEFT_OUT}    some lines were refused, each is named; all others are in the memory
-  1    something failed; what was taken in stays
-  2    wrong usage or configuration; nothing was done
-  130  interrupted; what was taken in stays`
 
 async function runExport(
   context: CliContext,

@@ -31,7 +31,6 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
     .description('check the receipts of all records, and list those that nothing proves')
     .option('--limit <n>', 'how many to list; all are counted', wholeNumber(0, 1000), 50)
     .option('--json', 'print counts and list as JSON')
-    .addHelpText('after', verifyHelp)
     .action((options: VerifyOptions) =>
       withMemory(context, options, (producer, terminal) => verify(producer, terminal, options)),
     )
@@ -48,17 +47,6 @@ export function addMemoryCommand(program: Command, context: CliContext): void {
 }
 
 const SOME_UNPROVED = 3
-
-const verifyHelp = `
-A record is proved when a trusted key (astra keys list) signed a receipt of exactly its run, outcome,
-runner, repository and failing tests, and its fix, error type and files are what was stored.
-
-Exit codes:
-  0    every record is proved
-  ${SOME_UNPROVED}    some record is unproved
-  1    something failed; the message says what
-  2    wrong usage or configuration; nothing was done
-  130  interrupted`
 
 async function show(producer: Producer, terminal: Terminal, id: string): Promise<void> {
   const { record, unproved, expired } = await askMemory(producer, 'get', { memory_id: id })
