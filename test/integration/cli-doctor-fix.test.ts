@@ -207,6 +207,13 @@ it('a supervisor that does not answer is named, and left to a person', async () 
   deaf.close()
 })
 
+it('rights that say more than who may read and write stay as they are', async () => {
+  mkdirSync(join(home, 'memory'))
+  chmodSync(join(home, 'memory'), 0o2500)
+  await (await examineRights(home))?.repair?.run()
+  expect(statSync(join(home, 'memory')).mode & 0o7777).toBe(0o2700)
+})
+
 it('rights of a link, or of what it leads to, are not changed', async () => {
   writeFileSync(join(folder, 'elsewhere'), '')
   chmodSync(join(folder, 'elsewhere'), 0o444)

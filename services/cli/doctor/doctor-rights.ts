@@ -1,11 +1,15 @@
-import { chmod, lstat, readdir } from 'node:fs/promises'
+import { access, chmod, constants, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Finding } from './check.ts'
 
+const ALL = 0o7777
 const OTHERS = 0o077
 /** Where we write and read; what is below `runs` belongs to its runs. */
-const FOLDERS = ['', 'dashboard', 'keys', 'keys/trusted', 'ledger', 'logs', 'memory', 'redis']
-const MORE_FOLDERS = ['redis/appendonlydir', 'run', 'runs']
+const FOLDERS = [
+  '',
+  ...['dashboard', 'keys', 'keys/trusted', 'ledger', 'logs', 'memory'],
+  ...['redis', 'redis/appendonlydir', 'run', 'runs'],
+]
 /** What nobody else may read, wherever the folder is copied to. */
 const SECRETS = new Set(['keys/signing.pem', 'dashboard/token', '.env'])
 
@@ -15,19 +19,27 @@ type Wrong = { path: string; mode: number; isLocked: boolean }
 export async function examineRights(home: string): Promise<Finding | null> {
   const wrong: Wrong[] = []
   const foreign: string[] = []
-  for (const folder of [...FOLDERS, ...MORE_FOLDERS]) {
+  for (const folder of FOLDERS) {
     for (const name of await namesIn(home, folder)) {
-      const stats = await lstat(join(home, name)).catch(() => null)
-      if (!stats || stats.isSymbolicLink()) continue
-      if (isForeign(stats.uid)) foreign.push(join(home, name))
-      const mode = neededMode(name, stats.mode & 0o777, stats.isDirectory())
-      if (mode !== (stats.mode & 0o777)) {
-        wrong.push({ path: join(home, name), mode, isLocked: (~stats.mode & mode & 0o700) !== 0 })
-      }
+      const problem = await problemOf(home, name)
+      if (typeof problem === 'string') foreign.push(problem)
+      else if (problem) wrong.push(problem)
     }
   }
   if (foreign.length > 0) return foreignFinding(home, foreign)
   return wrong.length === 0 ? null : wrongFinding(wrong)
+}
+
+/** A path: it is another's and closed to us. */
+async function problemOf(home: string, name: string): Promise<Wrong | string | null> {
+  const path = join(home, name)
+  const stats = await lstat(path).catch(() => null)
+  if (!stats || stats.isSymbolicLink()) return null
+  // Another's, such as a volume's, may be open to us; its rights are not ours to change.
+  if (isForeign(stats.uid)) return (await isOpen(path)) ? null : path
+  const present = stats.mode & ALL
+  const mode = neededMode(name, present, stats.isDirectory())
+  return mode === present ? null : { path, mode, isLocked: (~present & mode & 0o700) !== 0 }
 }
 
 /** The folder itself, and the files in it. */
@@ -48,11 +60,18 @@ function isForeign(uid: number): boolean {
   return me !== 0 && uid !== me
 }
 
+function isOpen(path: string): Promise<boolean> {
+  return access(path, constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
 function foreignFinding(home: string, [first, ...others]: readonly string[]): Finding {
-  const more = others.length > 0 ? ` and ${others.length} more` : ''
+  const belong = others.length > 0 ? ` and ${others.length} more belong` : ' belongs'
   return {
     result: 'fail',
-    found: `${first}${more} belong to another user`,
+    found: `${first}${belong} to another user`,
     advice: `take them over: sudo chown -R "$(id -un)" ${home}`,
   }
 }
