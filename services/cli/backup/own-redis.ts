@@ -26,21 +26,25 @@ export async function withOwnRedis<T>(
   await mkdir(data, { recursive: true, mode: 0o700 })
   // A path that is short enough for a socket.
   const folder = await mkdtemp(join(tmpdir(), 'astra-redis-'))
-  const socket = join(folder, 'redis.sock')
-  const { server, args } = redisServerCommand({ data, socket }, env)
+  try {
+    return await withServer({ data, socket: join(folder, 'redis.sock') }, env, use)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function withServer<T>(
+  where: { data: string; socket: string },
+  env: Env,
+  use: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const { server, args } = redisServerCommand(where, env)
   const child = spawn(server, args, { stdio: 'ignore', env: { PATH: env.PATH } })
   const ended = once(child, 'exit')
-  const redis = connectOrFail({ path: socket }, { waitMs: WAIT_MS })
+  const redis = connectOrFail({ path: where.socket }, { waitMs: WAIT_MS })
   redis.on('error', () => {})
   try {
-    await Promise.race([ready(redis), ended.then(() => Promise.reject(new Error('it ended')))])
-  } catch (cause) {
-    child.kill('SIGKILL')
-    redis.disconnect()
-    await rm(folder, { recursive: true, force: true })
-    throw new UnavailableError(`no Redis starts on ${data}`, { cause })
-  }
-  try {
+    await untilReady(redis, ended, where.data)
     return await use(redis)
   } finally {
     redis.disconnect()
@@ -49,11 +53,20 @@ export async function withOwnRedis<T>(
     child.kill('SIGTERM')
     await ended
     clearTimeout(deadline)
-    await rm(folder, { recursive: true, force: true })
   }
 }
 
 /** Answers once it has loaded its data. */
-async function ready(redis: Redis): Promise<void> {
-  await redis.ping()
+async function untilReady(redis: Redis, ended: Promise<unknown>, data: string): Promise<void> {
+  try {
+    const failed = ended.then(() => Promise.reject(new Error('it ended')))
+    await Promise.race([redis.ping(), failed])
+  } catch (cause) {
+    throw new UnavailableError(`no Redis starts on ${data}`, {
+      hint:
+        'if its data is damaged, move that folder away: a restore then knows by the evidence in ' +
+        'ASTRA_HOME/ledger alone what was spent',
+      cause,
+    })
+  }
 }

@@ -39,17 +39,16 @@ function writeRun(
   const total = [...attempts.values()]
     .map(amountsOf)
     .reduce((a, b) => combine(a, b, sum), nothing())
-  commands.del(key)
-  commands.hset(key, {
-    ...bucketsOf(total, ''),
-    ...(limit !== null && { limit }),
-    ...(closed !== null && { closed }),
-  })
+  const fields: Record<string, string> = { ...bucketsOf(total, '') }
+  if (limit !== null) fields.limit = limit
+  if (closed !== null) fields.closed = closed
   for (const each of attempts.values()) {
     const { attempt, state, hold_microusd, cost_microusd, day, model, at } = each
-    commands.hset(key, attempt, [state, hold_microusd, cost_microusd, day, model].join(' '))
+    fields[attempt] = [state, hold_microusd, cost_microusd, day, model].join(' ')
     if (isOpen(each)) commands.zadd(keys.open, at, `${id} ${attempt}`)
   }
+  commands.del(key)
+  commands.hset(key, fields)
   commands.zadd(keys.runs, lastHold, id)
   if (closed !== null) commands.pexpireat(key, Date.parse(closed) + KEEP_RUN_MS)
 }

@@ -46,12 +46,13 @@ async function runBackup(
   const terminal = createTerminal({ json })
   const target = file === '-' ? null : context.path(file)
   const order = { file: target, signingKey: keys }
-  let taking: Promise<BackupManifest> | undefined
+  let cleared: Promise<unknown> | undefined
   const manifest = await withServices(context.config(), context, terminal.note, (services) => {
-    taking = takeBackup(services, order, oncePerSecond(terminal))
+    const taking = takeBackup(services, order, oncePerSecond(terminal))
+    cleared = taking.catch(() => {})
     return taking
     // After an interrupt it still clears away what it began.
-  }).finally(() => taking?.catch(() => {}))
+  }).finally(() => cleared)
   const bytes = target === null ? null : (await stat(target)).size
   terminal.printJson({ file: target, bytes, ...manifest })
   tell(terminal, manifest, target === null ? 'stdout' : `${target}, ${megabytes(bytes ?? 0)}`)
