@@ -4,6 +4,7 @@ import { arriveTree, fetchTree } from './blobs/arrive-tree.ts'
 import { type Blobs, inMegabytes, TooLarge } from './blobs/blobs.ts'
 import { type ListedTree, publishTree } from './blobs/publish-tree.ts'
 import { announceRun, findPublishedRun, type PublishedRun } from './blobs/published-run.ts'
+import { runPathProblem } from './blobs/run-paths.ts'
 import type { Tree } from './blobs/tree.ts'
 import { type Manifest, manifestSchema, treeHash } from './contracts/manifest.ts'
 import { AstraError, UsageError } from './errors.ts'
@@ -63,10 +64,17 @@ async function locate(files: RunFiles): Promise<Located> {
   ])
   const own = text === null ? null : manifestSchema.parse(JSON.parse(text))
   if (own && (!published || isOf(own, published))) return { own }
-  if (published) return { published, blobs }
+  if (published) return { published: believable(runId, published), blobs }
   throw new AstraError('snapshot_lost', `${snapshotOf(runId)} is neither here nor in Redis`, {
     hint: 'it stays for 30 days after its last use; begin the run anew',
   })
+}
+
+/** Whoever can write to Redis could have announced it. */
+function believable(runId: string, published: PublishedRun): PublishedRun {
+  const problem = runPathProblem(published)
+  if (problem === null) return published
+  throw new AstraError('hostile_run', `${snapshotOf(runId)} is refused: ${problem}`)
 }
 
 /** Run ids are people's: on this machine there may have been another run of that id. */
@@ -151,6 +159,12 @@ export async function publishSnapshot(files: RunFiles, list: ListDependencies): 
     base_tree,
     base,
     dependencies,
+  }
+  const problem = runPathProblem(run)
+  if (problem) {
+    throw new UsageError(`the workspace cannot be sent to other machines: ${problem}`, {
+      hint: 'put the project elsewhere: tests see it at its own path, beside the system of their machine',
+    })
   }
   if (await announceRun(blobs, runId, run)) return
   throw new UsageError(`a run ${runId} exists already in this fleet`, {

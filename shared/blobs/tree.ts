@@ -58,7 +58,8 @@ function leadsOut({ path, target }: Tree['links'][number]): boolean {
   return !posix.isAbsolute(target) && (place === '..' || place.startsWith('../'))
 }
 
-function isInside(path: string): boolean {
+/** Whether a relative path is plain, and so stays below its folder. */
+export function isInside(path: string): boolean {
   const parts = path.split('/')
   const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..')
   return isPlain && !path.includes('\0') && Buffer.byteLength(path) <= MAX_PATH_BYTES

@@ -160,6 +160,31 @@ describe('the snapshot of a run', () => {
   })
 })
 
+describe('a run that somebody announced by hand', () => {
+  const link = (path: string, target: string) => ({ path, target })
+  const hostile: [string, (place: string) => object][] = [
+    ['stands in a place of the system', () => ({ workspace: '/usr/bin' })],
+    ['covers all of the system', () => ({ workspace: '/' })],
+    ['has a path with dots', (place) => ({ workspace: `${place}/..` })],
+    ['has a relative path', () => ({ workspace: 'shop' })],
+    ['shows packages in place of programs', () => ({ link: link('node_modules', '/usr/bin') })],
+    ['shows packages in place of what is ours', () => ({ link: link('.venv', '/run') })],
+    ['has packages outside of it', (place) => ({ link: link('../../evil', `${place}/venv`) })],
+    ['is covered by its packages', (place) => ({ link: link('.venv', place) })],
+  ]
+
+  it.each(hostile)('is refused when it %s', async (_what, change) => {
+    await asked('run-a')
+    const key = '{astra}:run:run-a:snapshot'
+    const told = JSON.parse((await connection.get(key)) ?? '')
+    const { link: changed, ...rest } = change(workspace) as { link?: object }
+    const dependencies = [{ ...told.dependencies[0], ...changed }]
+    await connection.set(key, JSON.stringify({ ...told, ...rest, dependencies }))
+    await expect(findSnapshot(filesOf(there))).rejects.toMatchObject({ code: 'hostile_run' })
+    expect(existsSync(there)).toBe(false)
+  })
+})
+
 describe('a test-runner on another machine', () => {
   const sandbox = (args: string[] = []) => {
     const limits = { ASTRA_TEST_MEMORY_MB: 512, ASTRA_TEST_DISK_MB: 64, ASTRA_TEST_PROCESSES: 64 }
