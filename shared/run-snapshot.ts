@@ -106,8 +106,15 @@ export type ArrivedDependencies =
 
 export async function bringDependencies(
   { home, runId, blobs }: RunFiles,
-  { dependencies, platform }: PublishedRun,
+  { dependencies, platform, outside, workspace }: PublishedRun,
 ): Promise<ArrivedDependencies> {
+  const [beside] = outside
+  if (beside !== undefined) {
+    const message =
+      `the tests use ${beside}, which is not in ${workspace} and so does not travel to other machines: ` +
+      'name a folder that holds both, or let a test-runner run on the machine where they are'
+    return { kind: 'missing', message }
+  }
   const [first] = dependencies
   if (first && platform !== PLATFORM) {
     const message = `${first.target} was installed on ${platform}, and this test-runner is on ${PLATFORM}`
@@ -131,33 +138,39 @@ function didNotTravel(target: string, bytes: number, limit: number): string {
   )
 }
 
-/** Lists a dependency folder; what this machine's `publishSnapshot` is given. */
-export type ListDependencies = (folder: string) => Promise<ListedTree & { bytes: number }>
+/** How the machine on which it was taken looks at a workspace's dependencies. */
+export type DependencyViews = {
+  list(folder: string): Promise<ListedTree & { bytes: number }>
+  /** Packages beside the workspace that its tests use. */
+  outside(manifest: Manifest): Promise<string[]>
+}
 
 /**
  * Puts the snapshot that was taken here where the other machines of the fleet find it; only after that a
  * job may name the run. A dependency folder that is too large stays here. Throws AstraError when the
  * workspace itself is too large, or when there is another run of that id.
  */
-export async function publishSnapshot(files: RunFiles, list: ListDependencies): Promise<void> {
+export async function publishSnapshot(files: RunFiles, views: DependencyViews): Promise<void> {
   const { blobs, runId } = files
   if (!blobs) return
   const manifest = await readManifest(files)
   const dependencies: PublishedRun['dependencies'] = []
   const base = await publishBase(blobs, files, manifest)
   for (const { path, target } of manifest.links) {
-    const listed = await list(target)
+    const listed = await views.list(target)
     const tree = await publishTree(blobs, listed)
     dependencies.push({ path, target, tree, bytes: listed.bytes, limit: blobs.limit })
   }
   const { workspace, repository_id = null } = manifest
   const base_tree = treeHash(manifest)
+  const outside = await views.outside(manifest)
   const run: PublishedRun = {
     platform: PLATFORM,
     workspace,
     repository_id,
     base_tree,
     base,
+    outside,
     dependencies,
   }
   const problem = runPathProblem(run)

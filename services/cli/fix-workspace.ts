@@ -8,6 +8,7 @@ import { followRun, startRun } from './follow-run.ts'
 import { applyRun } from './patch/apply-run.ts'
 import { changedText } from './patch/changed-text.ts'
 import { listDependencies } from './snapshot/list-dependencies.ts'
+import { outsidePackages } from './snapshot/outside-packages.ts'
 import { type Snapshot, takeSnapshot } from './snapshot/snapshot.ts'
 import type { Services } from './with-services.ts'
 
@@ -53,7 +54,7 @@ export async function publishRun(
 ): Promise<void> {
   if (!blobs) return
   const files = runFiles(config.home, runId, blobs)
-  await publishSnapshot(files, listDependencies)
+  await publishSnapshot(files, { list: listDependencies, outside: outsidePackages })
   if (patch !== null) await savePatch(files, await loadPatch(files, patch))
 }
 

@@ -14,6 +14,8 @@ const publishedRunSchema = z.strictObject({
   /** The hash that receipts have of the base: `treeHash`. */
   base_tree: sha256Schema,
   base: treeRefSchema,
+  /** Packages beside the workspace that its tests use, and that do not travel. */
+  outside: z.array(z.string()),
   /** In the order of the manifest's links. */
   dependencies: z.array(
     z.strictObject({

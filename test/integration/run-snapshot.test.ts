@@ -236,6 +236,34 @@ describe('a test-runner on another machine', () => {
     expect(run).toHaveProperty('message', expect.stringContaining('darwin-arm64'))
   })
 
+  it('says which packages beside the workspace did not travel: above it, and by links', async () => {
+    await write({
+      '../node_modules/hoisted/index.js': '',
+      '../neighbour/package.json': '{}',
+      'package.json': '{"dependencies":{"pad":"1.0.0"},"devDependencies":{"hoisted":"1.0.0"}}',
+    })
+    const message = async (runId: string) => {
+      await asked(runId)
+      const config = { ...services(there).config, sandbox: sandbox() }
+      const run = await openRun({ run_id: runId, path_env: '' }, { config, blobs })
+      expect(run).toMatchObject({ kind: 'unusable', reason: 'dependencies_missing' })
+      return (run as { message: string }).message
+    }
+    expect(await message('run-b')).toContain(`the tests use ${join(folder, 'node_modules')}`)
+    await write({ 'package.json': '{"dependencies":{"pad":"1.0.0"}}' })
+    await symlink('../../neighbour', join(workspace, 'node_modules/neighbour'))
+    expect(await message('run-c')).toContain(`the tests use ${join(folder, 'neighbour')}`)
+    await rm(join(workspace, 'node_modules/neighbour'))
+    await write({ '.venv/pyvenv.cfg': 'home = /usr/bin\n' })
+    const site = '.venv/lib/python3.11/site-packages'
+    await write({ [`${site}/__editable__.neighbour.pth`]: `${join(folder, 'neighbour')}\n` })
+    expect(await message('run-d')).toContain(`the tests use ${join(folder, 'neighbour')}`)
+    // What nobody asks for does not hold a run up.
+    await rm(join(workspace, '.venv'), { recursive: true })
+    await asked('run-a')
+    expect(await opened(there)).toMatchObject({ kind: 'opened' })
+  })
+
   it('needs a sandbox to show dependency folders at their own paths', async () => {
     await asked('run-a')
     expect(await opened(there, [UNSAFE_FLAG])).toMatchObject({

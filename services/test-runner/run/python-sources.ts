@@ -1,5 +1,6 @@
-import { access, readdir, readFile } from 'node:fs/promises'
+import { access, readdir } from 'node:fs/promises'
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path'
+import { sourcesNamedIn } from '../../../shared/installed-sources.ts'
 
 /**
  * The source folders of the copy that a virtual environment has as editable installs. Without them
@@ -50,17 +51,4 @@ async function isOfProject(folder: string): Promise<boolean> {
     ),
   )
   return (await Promise.all(found)).includes(true)
-}
-
-async function sourcesNamedIn(sitePackages: string): Promise<string[]> {
-  const names = await readdir(sitePackages).catch(() => [])
-  const read = (name: string) => readFile(join(sitePackages, name), 'utf8').catch(() => '')
-  const found = names.map(async (name) => {
-    if (name.endsWith('.pth')) return (await read(name)).split('\n').map((line) => line.trim())
-    if (!/^__editable__.*\.py$/.test(name)) return []
-    // A finder names packages, a path file the folders that hold them.
-    const packages = [...(await read(name)).matchAll(/'(\/[^'\n]+)'/g)]
-    return packages.map((match) => dirname(match[1] ?? ''))
-  })
-  return (await Promise.all(found)).flat()
 }
