@@ -1,6 +1,8 @@
 import type { Config } from '../../shared/config.ts'
 import type { RunRequest } from '../../shared/contracts/run.ts'
 import type { RunEvent, RunView } from '../../shared/contracts/run-view.ts'
+import { UnavailableError } from '../../shared/errors.ts'
+import { isRedisFault } from '../../shared/queue/redis-fault.ts'
 import { loadPatch, runFiles, savePatch } from '../../shared/run-files.ts'
 import { publishSnapshot } from '../../shared/run-snapshot.ts'
 import { userPath } from '../../shared/user-path.ts'
@@ -45,7 +47,8 @@ export async function prepareRun(
 
 /**
  * Hands a snapshot of this machine, and a patch of it, to the fleet; no job may name the run before that.
- * Costs nothing where there is no fleet. Throws AstraError when it is too large to travel.
+ * Costs nothing where there is no fleet. Throws AstraError when it is too large to travel, or when Redis
+ * does not take it.
  */
 export async function publishRun(
   { config, blobs }: Pick<Services, 'config' | 'blobs'>,
@@ -54,8 +57,16 @@ export async function publishRun(
 ): Promise<void> {
   if (!blobs) return
   const files = runFiles(config.home, runId, blobs)
-  await publishSnapshot(files, { list: listDependencies, outside: outsidePackages })
-  if (patch !== null) await savePatch(files, await loadPatch(files, patch))
+  try {
+    await publishSnapshot(files, { list: listDependencies, outside: outsidePackages })
+    if (patch !== null) await savePatch(files, await loadPatch(files, patch))
+  } catch (cause) {
+    if (!isRedisFault(cause)) throw cause
+    throw new UnavailableError('Redis did not take the snapshot of the workspace', {
+      hint: 'is it full, or has it gone? `astra doctor` looks at it; ASTRA_SHARED_DIR keeps more out of it',
+      cause,
+    })
+  }
 }
 
 /** Starts a prepared run, follows it to its end, and applies what it verified. */

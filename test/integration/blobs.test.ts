@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import {
   chmod,
@@ -276,6 +278,26 @@ describe('a folder', () => {
     expect(await readdir(arrived)).toEqual(['a.js'])
   })
 
+  it('is all or nothing for a process that is killed while it writes', async () => {
+    const files = Array.from({ length: 800 }, (_, n) => [`${n}.bin`, randomBytes(20_000)] as const)
+    const root = await filled('node_modules', Object.fromEntries(files))
+    const ref = await published(open(), root)
+    const home = join(folder, 'b')
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', arriving(home, ref)])
+    const ended = once(child, 'exit')
+    await expect
+      .poll(async () => (await readdir(arrivedFolder(home)).catch(() => [])).length, {
+        interval: 1,
+      })
+      .toBeGreaterThan(0)
+    child.kill('SIGKILL')
+    await ended
+    const [left = ''] = await readdir(arrivedFolder(home))
+    expect(left).toMatch(/^\.arriving-/)
+    const { folder: arrived } = await arriveTree(open(), home, 'it', ref)
+    expect(await readdir(arrived)).toHaveLength(800)
+  })
+
   it('says that it is in use each time', async () => {
     const root = await filled('node_modules', { 'a.js': 'one' })
     const ref = await published(open(), root)
@@ -287,6 +309,18 @@ describe('a folder', () => {
     expect(Date.now() - (await stat(place)).mtimeMs).toBeLessThan(60_000)
   })
 })
+
+/** A program that brings a tree to a machine. */
+function arriving(home: string, ref: TreeRef): string {
+  const blobs = join(import.meta.dirname, '../../shared/blobs')
+  const config = { redis: { url: redis.url }, ASTRA_SNAPSHOT_REDIS_MB: 32 }
+  return `
+    import { arriveTree } from '${blobs}/arrive-tree.ts'
+    import { openBlobs } from '${blobs}/blobs.ts'
+    const blobs = openBlobs(${JSON.stringify(config)})
+    await arriveTree(blobs, ${JSON.stringify(home)}, 'it', ${JSON.stringify(ref)})
+  `
+}
 
 describe('a folder that somebody made by hand', () => {
   const file = (path: string) => ({ path, sha256: sha256('x'), mode: 0o644, size: 1 })

@@ -129,6 +129,19 @@ describe('the snapshot of a run', () => {
     await publishRun(services(here), 'run-a')
   })
 
+  it('that a full Redis does not take is told of, with what to do', async () => {
+    await connection.config('SET', 'maxmemory', '1')
+    try {
+      await expect(asked('run-a')).rejects.toMatchObject({
+        message: 'Redis did not take the snapshot of the workspace',
+        hint: expect.stringContaining('is it full'),
+      })
+    } finally {
+      await connection.config('SET', 'maxmemory', '0')
+    }
+    await publishRun(services(here), 'run-a')
+  })
+
   it('that is nowhere is named, with what to do', async () => {
     const found = findSnapshot(filesOf(there, 'unknown'))
     await expect(found).rejects.toMatchObject({

@@ -20,5 +20,9 @@ export type CompletedTests = {
 
 export type TestRunConfig = Pick<
   Config,
-  'home' | 'ASTRA_TEST_SECONDS' | 'ASTRA_TEST_OUTPUT_BYTES' | 'ASTRA_TEST_MEMORY_MB'
+  | 'home'
+  | 'ASTRA_SHARED_DIR'
+  | 'ASTRA_TEST_SECONDS'
+  | 'ASTRA_TEST_OUTPUT_BYTES'
+  | 'ASTRA_TEST_MEMORY_MB'
 > & { sandbox: Sandbox }

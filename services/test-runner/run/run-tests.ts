@@ -56,7 +56,7 @@ export async function runTests(
   config: TestRunConfig,
 ): Promise<CompletedTests | UnusableTests> {
   const { files, manifest, patch } = request
-  const { sandbox, home } = config
+  const { sandbox, home, ASTRA_SHARED_DIR: shared } = config
   const problem = await sandbox.problem()
   if (problem) return unusable('no_sandbox', problem)
   const folder = await makeTestFolder({ home, files, manifest, patch, sandbox })
@@ -73,7 +73,7 @@ export async function runTests(
       manifest,
       pathEnv: request.pathEnv,
       nodeRange: await nodeRangeOf(base),
-      guarded: [homedir(), home, manifest.workspace],
+      guarded: [homedir(), home, manifest.workspace, ...(shared ? [shared] : [])],
       goCache: folder.layout.goCache,
     }
     const chosen = await chooseCommand(request.command, base, toolchainRequest)
