@@ -10,8 +10,9 @@ import { readConfig } from '../../shared/config.ts'
 import { listRunViews } from '../../shared/contracts/run-view.ts'
 import { DIMENSIONS } from '../../shared/contracts/vector.ts'
 import { takeLock } from '../../shared/home-lock.ts'
-import { readSigningKey } from '../../shared/keys/signing-key.ts'
-import { endRestore, readDecision } from '../../shared/pending-restore.ts'
+import { loadSigningKey, readSigningKey } from '../../shared/keys/signing-key.ts'
+import { listTrustedKeys } from '../../shared/keys/trusted-keys.ts'
+import { readDecision } from '../../shared/pending-restore.ts'
 import { readCosts } from '../../shared/read-costs.ts'
 import { runAstra } from '../support/cli.ts'
 import { openLedger, readEvidence } from '../support/ledger.ts'
@@ -217,14 +218,30 @@ describe('killed', () => {
     expect(await recordsOf(join(home, replaced))).toEqual(sessionsOfHere)
   })
 
-  it('after it is decided, the next supervisor ends it before it starts anything', async () => {
+  it('after it is decided, the next start of services ends it before it starts anything', async () => {
     await usedHome()
     await restore(['--force'], { ASTRA_CRASH_AT: 'restore.moved-aside@2' })
-    const decision = readDecision(home)
-    expect(endRestore(home)).toEqual(decision)
-    expect(endRestore(home)).toBe(null)
+    expect(readDecision(home)).not.toBe(null)
+    const verified = await runAstra(['memory', 'verify', '--json'], { home: join(home, '..') })
+    expect(verified, verified.stderr).toMatchObject({ code: 0 })
+    expect(JSON.parse(verified.stdout)).toMatchObject({ proved: 3 })
+    expect(readDecision(home)).toBe(null)
     await expectRestored()
   })
+})
+
+it('leaves the signing key that is here when the backup has none, and trusts the keys of both', async () => {
+  const own = loadSigningKey(home).keyId
+  const without = join(folder, 'without-key.tar.zst')
+  await repack(file, without, async (_unpacked, { parts }) => ({
+    signing_key: false,
+    parts: parts.filter(({ name }) => name !== 'keys/signing.pem'),
+  }))
+  expect(await restore(['--force'], {}, without)).toMatchObject({ code: 0 })
+  expect(readSigningKey(home)?.keyId).toBe(own)
+  const trusted = listTrustedKeys(home).map(({ key_id }) => key_id)
+  expect(trusted).toHaveLength(2)
+  expect(trusted).toContain(own)
 })
 
 describe('a memory of another version', () => {
