@@ -1,10 +1,11 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContext } from '../../services/cli/context.ts'
 import { pathOf } from '../../services/cli/manual/format-help.ts'
+import { pages } from '../../services/cli/manual/pages.ts'
 import { createProgram } from '../../services/cli/program.ts'
 import { productRoot } from '../../shared/config.ts'
 import { type CliProcess, runAstra, startAstra } from '../support/cli.ts'
@@ -31,17 +32,26 @@ function leaves(command: Command): string[] {
 const elsewhere = ['completion', 'help', 'demo', 'experiment']
 const walked = new Set<string>()
 
-function note(args: readonly string[]): void {
+function note(args: readonly string[]): string {
   const program = createProgram(createContext({}, '/', new AbortController().signal))
-  const name = leaves(program).find((each) => `${args.join(' ')} `.startsWith(`${each} `))
-  walked.add(name ?? args.join(' '))
+  const found = leaves(program).find((each) => `${args.join(' ')} `.startsWith(`${each} `))
+  const name = found ?? args.join(' ')
+  walked.add(name)
+  return name
+}
+
+/** The names that the manual gives for what a command prints. */
+function namesOf(command: string): string[] {
+  return [...(pages[command]?.json ?? '').matchAll(/`([a-z_]+)`/g)].map(([, name]) => name ?? '')
 }
 
 /** The one document that a command prints. */
 async function json(args: string[], code = 0) {
-  note(args)
+  const command = note(args)
   const result = await runAstra([...args, '--json'], { home })
   expect(result.code, `${args.join(' ')}: ${result.stdout}${result.stderr}`).toBe(code)
+  for (const name of namesOf(command))
+    expect.soft(result.stdout, `${command}: ${name}`).toContain(`"${name}"`)
   return JSON.parse(result.stdout)
 }
 
@@ -80,7 +90,9 @@ describe('--json', () => {
     await memoryCommands()
     await keyCommands()
 
-    expect(await json(['doctor', '--fix'])).toMatchObject({ healthy: true, repairs: [] })
+    await chmod(join(home, 'astra'), 0o755)
+    const repairs = [{ check: 'data folder', done: true }]
+    expect(await json(['doctor', '--fix'])).toMatchObject({ healthy: true, repairs })
     const { lines } = await json(['logs', '--run', 'run-one', '--level', 'debug'])
     const processes = new Set(lines.map((line: { process: string }) => line.process))
     expect(processes).toEqual(new Set(['agent-runner', 'test-runner']))
@@ -106,8 +118,9 @@ describe('--json', () => {
 async function memoryCommands(): Promise<void> {
   const { records } = await json(['memory', 'list'])
   const [newest, oldest] = records.map(({ memory_id }: { memory_id: string }) => memory_id)
-  expect(await json(['memory', 'show', newest])).toMatchObject({ memory_id: newest })
-  expect(await json(['memory', 'search', 'AssertionError'])).toHaveProperty('matches')
+  const { memory_id: shown, symptom_raw: symptom } = await json(['memory', 'show', newest])
+  expect(shown).toBe(newest)
+  expect((await json(['memory', 'search', symptom])).matches).not.toEqual([])
   expect(await json(['memory', 'verify'])).toMatchObject({ checked: 2, proved: 2 })
   expect(await json(['memory', 'supersede', oldest, newest])).toMatchObject({ changed: true })
   expect(await json(['memory', 'supersede', oldest, '--undo'])).toMatchObject({ changed: true })
@@ -141,4 +154,10 @@ it.each([
   })
   expect(stderr).not.toMatch(/^\s+at /m)
   expect(code).toBe(2)
+})
+
+it('--json says what may have been meant', async () => {
+  const { stdout } = await runAstra(['statsu', '--json'], { home })
+  const error = { code: 'usage', message: "unknown command 'statsu'", hint: 'Did you mean status?' }
+  expect(JSON.parse(stdout)).toEqual({ error })
 })

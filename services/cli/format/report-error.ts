@@ -22,9 +22,9 @@ export function reportError(error: unknown, options: { json: boolean; debug: boo
 function reportCommander(error: CommanderError, json: boolean): number {
   if (error.exitCode === 0) return 0
   if (json) {
-    const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-    const hint = suggestion?.replace(/^\((.*)\)$/, '$1') ?? null
-    printJsonError('usage', message, hint)
+    const suggestion = /\n\((Did you mean [^\n]*)\)$/.exec(error.message)
+    const message = error.message.slice(0, suggestion?.index).replace(/^error: /, '')
+    printJsonError('usage', message, suggestion?.[1] ?? null)
   }
   return USAGE
 }

@@ -20,7 +20,7 @@ export const lookPages: Pages = {
       ['astra runs', 'the newest twenty'],
       ['astra runs --limit 500 --json', 'more of them, for a program'],
     ],
-    json: '`runs`: a list of runs as `astra fix --json` prints them, without `applied`.',
+    json: '`runs`: a list of runs as `astra fix --json` prints them, without whether they were applied.',
   },
   cost: {
     details: `Settled is what requests cost; sent is held for requests whose end is not known yet; held for those
@@ -30,7 +30,7 @@ that are about to leave. All three count against a budget. Runs are kept for 90 
       ['astra cost --days 30 --json', 'a month, in millionths of a dollar'],
       ['astra cost --run run-one', 'each attempt of one run'],
     ],
-    json: '`at`, `days`, `run`, and `live` and `notional`: project, today, days, models and runs, in `_microusd`.',
+    json: '`at`, `days`, `run`, and `live` and `notional`: project, today, days, models and runs, in millionths of a dollar.',
     environment: [
       ['ASTRA_RUN_BUDGET_USD', 'limit of a run'],
       ['ASTRA_DAY_BUDGET_USD', 'limit of a UTC day'],

@@ -35,7 +35,7 @@ repository are found, and a fix of this repository whose place in the code is go
       ['astra memory search "TypeError: cannot read properties of undefined"', 'by the failure'],
       ['astra memory search "KeyError: user" --error-type KeyError --top-k 10', 'more of one kind'],
     ],
-    json: '`matches`, each with `score`, `verdict` and what speaks for it, or none and why.',
+    json: '`matches`, each with `score`, `relevance`, `speaks_for` and `speaks_against`, and `searched`: among how many.',
   },
   'memory verify': {
     details: `A record is proved when a trusted key (astra keys list) signed a receipt of exactly its run, outcome,
@@ -44,7 +44,7 @@ runner, repository and failing tests, and its fix, error type and files are what
       ['astra memory verify', 'check all, and list those that nothing proves'],
       ['astra memory verify --limit 0 --json', 'the counts alone'],
     ],
-    json: '`checked`, `proved`, and the unproved records with why.',
+    json: '`checked`, `proved`, `unproved` (how many for which reason) and `records`: those, each with why.',
     exit: [
       ['0', 'every record is proved'],
       ['3', 'some record is unproved'],

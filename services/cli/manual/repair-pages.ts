@@ -65,7 +65,7 @@ the run stay as they are. The workspace has to be as it was before the patch, li
       ],
       ['git diff main | astra verify --patch - ../main --receipt receipt.json', 'in CI'],
     ],
-    json: 'The verification: `confirmed`, `reason`, `message`, the command, the tests, and `receipt`.',
+    json: 'The verification: `confirmed`, the command, the tests, and `receipt`, or why it is not proved.',
     exit: [
       ['0', 'proved; the receipt says by what'],
       ['2', 'wrong usage or configuration, or the patch does not fit; nothing was run'],
