@@ -15,21 +15,23 @@ const NODE = 'typescript/scenario_alpha'
 const PYTHON = 'more/notes_archive'
 const missing = noMachines()
 
-/** `desk` has the CLI and nothing else; the fleet is `left` and `right`. No folder is shared. */
+/** `desk` has the CLI and nothing else; the fleet is `left` and `right`, and `spare` for one test. No folder is shared. */
 let machines: Machines
 let desk: Machine
 let left: Machine
 let right: Machine
+let spare: Machine
 let shared: string
 let leftAgent: ServiceProcess
 let model: Record<string, string>
 
 beforeAll(async () => {
   if (missing) return
-  machines = await startMachines(['left', 'right', 'desk'])
+  machines = await startMachines(['left', 'right', 'desk', 'spare'])
   desk = machines.of('desk')
   left = machines.of('left')
   right = machines.of('right')
+  spare = machines.of('spare')
   shared = await mkdtemp(join(tmpdir(), 'astra-shared-'))
   const { announced } = await left.start('offline-model', { OFFLINE_MODEL_HOST: left.address })
   model = { OFFLINE_MODEL_URL: String(announced.offline_model_url) }
@@ -147,6 +149,8 @@ describe.skipIf(missing)(`two machines and a desk (needs ${missing ?? 'nothing m
     expect(await json(left, ['status', 'node-run'])).toMatchObject({ status: 'fixed' })
     const again = await json(left, ['verify', 'node-run'])
     expect(again).toMatchObject({ confirmed: true, receipt: { body: { sandboxed: true } } })
+    const { error } = await json(left, ['apply', 'node-run'], 2)
+    expect(error.message).toMatch(/^there is no folder .*shop on this machine$/)
     const copy = join(left.folder, 'shop')
     await cp(join(templates, NODE), copy, { recursive: true })
     const applied = await json(left, ['apply', 'node-run', copy])
@@ -189,14 +193,16 @@ describe.skipIf(missing)(`two machines and a desk (needs ${missing ?? 'nothing m
     expect((await readdir(join(shared, 'blobs'))).length).toBeGreaterThan(0)
   })
 
-  it('go on with a run whose agent-runner died, from the edits that it had made', async () => {
+  it('go on with a run whose machine vanished, from the edits that it had made', async () => {
     await leftAgent.end('SIGTERM')
     const env = { ...model, ASTRA_CRASH_AT: 'agent.edit-journalled' }
-    const dying = await left.start('agent-runner', env)
+    const dying = await spare.start('agent-runner', env)
     const workspace = await nodeProject('taken-over')
     const { run_id } = await json(desk, ['enqueue', workspace, '--offline'])
     expect(await dying.ended).toBe('SIGKILL')
-    expect((await readdir(join(left.home, 'runs', run_id, 'objects'))).length).toBeGreaterThan(0)
+    const edits = await readdir(join(spare.home, 'runs', run_id, 'objects'))
+    expect(edits.length).toBeGreaterThan(0)
+    await spare.vanish()
     await right.start('agent-runner', model)
     expect(await json(desk, ['watch', run_id])).toMatchObject({ status: 'fixed' })
     expect(await readdir(join(right.home, 'runs', run_id))).toContain('transcript.jsonl')

@@ -45,6 +45,8 @@ export type Machine = {
   astra(args: string[], env?: Record<string, string>): Promise<Ran>
   /** Ends all services of the machine at once, as a loss of power does. */
   die(): Promise<void>
+  /** The machine dies, and its address and its disk are gone for good. */
+  vanish(): Promise<void>
 }
 
 export type Machines = {
@@ -123,6 +125,11 @@ export async function startMachines(names: readonly string[]): Promise<Machines>
       },
       async die() {
         await Promise.all(started.splice(0).map(endNow))
+      },
+      async vanish() {
+        await this.die()
+        must('ip', 'netns', 'del', space(name))
+        await rm(folder, { recursive: true })
       },
     }
   }

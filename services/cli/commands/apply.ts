@@ -1,5 +1,6 @@
+import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { AstraError } from '../../../shared/errors.ts'
+import { AstraError, UsageError } from '../../../shared/errors.ts'
 import type { CliContext } from '../context.ts'
 import { findRun } from '../find-run.ts'
 import { createTerminal } from '../format/terminal.ts'
@@ -22,6 +23,15 @@ export function addApplyCommand(program: Command, context: CliContext): void {
     )
 }
 
+/** The run may have been asked for on another machine. */
+async function requireFolder(workspace: string, run: string): Promise<void> {
+  const stats = await stat(workspace).catch(() => null)
+  if (stats?.isDirectory()) return
+  throw new UsageError(`there is no folder ${workspace} on this machine`, {
+    hint: `name your copy of the project: \`astra apply ${run} FOLDER\``,
+  })
+}
+
 async function apply(
   context: CliContext,
   run: string,
@@ -37,6 +47,7 @@ async function apply(
     async (services) => {
       const view = await findRun(services, run)
       const workspace = elsewhere ?? view.workspace
+      await requireFolder(workspace, run)
       const result = await applyRun(config.home, view, workspace, 'report', services.blobs)
       return { workspace, result }
     },
