@@ -84,6 +84,8 @@ describe('astra init', () => {
     expect(second).toMatchObject({ code: 2, stdout: '' })
     expect(second.stderr).toMatch(/is there already; it was left as it is\n {2}--force puts/)
     expect(readFileSync(file, 'utf8')).toBe('{"command": "mine"}')
+    writeFileSync(file, '{"command": ')
+    expect((await init()).stderr).toMatch(/is not JSON: line 1, column 13: value expected/)
     expect(await init('--force')).toMatchObject({ code: 0 })
     expect(readFileSync(file, 'utf8')).toContain('"command": "node --test",')
   })

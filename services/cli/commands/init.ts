@@ -30,11 +30,14 @@ async function init(context: CliContext, folder: string, options: Options): Prom
   const terminal = createTerminal(options)
   const workspace = await realFolder(folder)
   const { home } = context.config()
+  const { force = false } = options
+  const file = join(workspace, '.astra.json')
+  // One that is broken, or leaves files out, must not decide what is found.
+  if (force) await write(file, settingsTemplate([]), force)
   const git = await findGitFolder(workspace)
   const { files } = await listWorkspace(workspace, git, { home, maxFiles: MAX_FILES })
   const found = await foundCommands(workspace, files)
-  const file = join(workspace, '.astra.json')
-  await write(file, settingsTemplate(found), options.force ?? false)
+  await write(file, settingsTemplate(found), force)
   const commands = found.map(({ line }) => line)
   terminal.printJson({ file, commands })
   terminal.print(`wrote ${file}`)
