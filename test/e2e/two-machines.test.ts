@@ -158,6 +158,17 @@ describe.skipIf(missing)(`two machines and a desk (needs ${missing ?? 'nothing m
     expect(await isMended(copy, NODE)).toBe(true)
   })
 
+  it('prove a patch of a workspace that only the desk has', async () => {
+    const { patch } = await json(desk, ['status', 'node-run'])
+    const workspace = await nodeProject('patched')
+    await writeFile(join(desk.folder, 'fix.patch'), patch)
+    const verified = ['verify', '--patch', join(desk.folder, 'fix.patch'), workspace]
+    expect(await json(desk, verified)).toMatchObject({ confirmed: true })
+    const wrong = patch.replace(/^\+(?!\+\+).*$/m, '+// nothing is mended')
+    await writeFile(join(desk.folder, 'fix.patch'), wrong)
+    expect(await json(desk, verified, 3)).toMatchObject({ confirmed: false })
+  })
+
   it.skipIf(!hasVenv)(
     'fix a project with a virtual environment (needs python3 with venv)',
     async () => {
