@@ -32,6 +32,9 @@ const publishedRunSchema = z.strictObject({
 })
 export type PublishedRun = z.infer<typeof publishedRunSchema>
 
+/** Packages are installed for one of these. */
+export const PLATFORM = `${process.platform}-${process.arch}`
+
 const runKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:snapshot`
 const transcriptKey = (runId: string) => `${KEY_PREFIX}:run:${runId}:transcript`
 

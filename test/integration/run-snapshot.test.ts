@@ -13,6 +13,7 @@ import { chooseSandbox } from '../../services/test-runner/sandbox/choose-sandbox
 import { arrivedFolder } from '../../shared/blobs/arrive-tree.ts'
 import { type Blobs, getContent, openBlobs } from '../../shared/blobs/blobs.ts'
 import { removeUnused } from '../../shared/blobs/remove-unused.ts'
+import { bringDependencies } from '../../shared/bring-dependencies.ts'
 import { readConfig } from '../../shared/config.ts'
 import { sha256 } from '../../shared/contracts/ids.ts'
 import type { Patch } from '../../shared/contracts/patch.ts'
@@ -26,7 +27,7 @@ import {
   savePatch,
   saveTranscript,
 } from '../../shared/run-files.ts'
-import { bringDependencies, findManifest, findSnapshot } from '../../shared/run-snapshot.ts'
+import { findManifest, findSnapshot } from '../../shared/run-snapshot.ts'
 import { materialise } from '../../shared/workspace.ts'
 import { connectTo, type NetworkRedis, startNetworkRedis } from '../support/network-redis.ts'
 import { sampleView } from '../support/run-view.ts'

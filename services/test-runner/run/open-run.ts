@@ -1,6 +1,7 @@
+import { bringDependencies } from '../../../shared/bring-dependencies.ts'
 import type { UnusableTests } from '../../../shared/contracts/tests.ts'
 import { type RunFiles, runFiles } from '../../../shared/run-files.ts'
-import { bringDependencies, findSnapshot } from '../../../shared/run-snapshot.ts'
+import { findSnapshot } from '../../../shared/run-snapshot.ts'
 import { userPath } from '../../../shared/user-path.ts'
 import type { PlacedManifest } from '../../../shared/workspace.ts'
 import type { VerifyDeps } from '../proof/verify-request.ts'
