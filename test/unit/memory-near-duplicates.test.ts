@@ -52,6 +52,13 @@ function proved(day: number, changes: Partial<MemoryRecord> = {}): MemoryRecord 
   return sampleRecord({ session_id, timestamp, receipt, diff: trimmed, ...changes })
 }
 
+/** The same of the nth test. */
+function provedOf(n: number, day: number): MemoryRecord {
+  const [session_id, failing_tests] = [`run-${n}-${day}`, [`test/${n}.ts > a`]]
+  const receipt = sampleReceipt(key, { run_id: session_id, targets: failing_tests })
+  return proved(day, { session_id, failing_tests, receipt })
+}
+
 const alike = { symptom: at(1), fix: at(1) }
 const store = (record: MemoryRecord, vectors = alike, into = backend) =>
   storeMerged({ backend: into, home }, record, vectors)
@@ -66,6 +73,14 @@ const live = async () => {
 }
 
 describe('a near-duplicate', () => {
+  it('is found among any number of records of other tests with the same symptom', async () => {
+    for (let n = 0; n < 45; n += 1) await store(provedOf(n, 1))
+    for (const n of [0, 22, 44]) await store(provedOf(n, 2))
+    const standing = await live()
+    expect(standing).toHaveLength(45)
+    expect(standing.filter(({ session_id }) => session_id.endsWith('-2'))).toHaveLength(3)
+  })
+
   it('is stood for by the new record, which takes over its counters and names it', async () => {
     const [first, second, third] = [proved(1), proved(2), proved(3)]
     await store(first)

@@ -17,8 +17,9 @@ export const SAME_SYMPTOM = 0.9
 export const SAME_WORDS = 0.95
 export const SAME_CHANGE_WORDS = 0.5
 
-/** Near-duplicates that are looked at: more of them live at once than this cannot be. */
-const LIMIT = 20
+/** How many of the nearest are looked at: first, and at most when more are as near as a duplicate. */
+const FIRST_LIMIT = 20
+const LAST_LIMIT = 320
 
 /**
  * The live, proved records that say what this one says, to the same readers: the same repository,
@@ -29,31 +30,56 @@ export async function nearDuplicates(
   record: MemoryRecord,
   vectors: RecordVectors,
 ): Promise<MemoryRecord[]> {
-  const { repository_id, error_type: errorType } = record
+  const { repository_id } = record
   if (repository_id === null || record.symptom.trim() === '') return []
   if (proofProblem(record, trusted) !== null) return []
-  const find = (vector: Float32Array): Promise<Candidate[]> =>
-    backend.candidates({
-      errorType,
-      scope: { repository_id },
-      notBefore: null,
-      vectors: [vector],
-      text: '',
-      limit: LIMIT,
-    })
-  const [bySymptom, byFix] = await Promise.all([find(vectors.symptom), find(vectors.fix)])
-  const words = new Map(byFix.map((each) => [each.record.memory_id, each.cosine.fix]))
-  return bySymptom
-    .filter(({ cosine }) => cosine.symptom >= SAME_SYMPTOM)
-    .map((each) => each.record)
-    .filter(
-      (other) =>
-        other.memory_id !== record.memory_id &&
-        other.group === record.group &&
-        other.failing_tests.some((test) => record.failing_tests.includes(test)) &&
-        (words.get(other.memory_id) ?? -1) >= wordsNeeded(record, other) &&
-        proofProblem(other, trusted) === null,
-    )
+  const { alike, words } = await recordsOfTheTests(backend, record, repository_id, vectors)
+  return alike.filter(
+    (other) =>
+      (words.get(other.memory_id) ?? -1) >= wordsNeeded(record, other) &&
+      proofProblem(other, trusted) === null,
+  )
+}
+
+type Alike = {
+  /** With nearly the same symptom, of the same failing tests and for the same readers. */
+  alike: MemoryRecord[]
+  /** How near the fixes are, by memory id. */
+  words: Map<string, number>
+}
+
+/** Other tests may fail with the same symptom, in any number: so more are looked at until none is left. */
+async function recordsOfTheTests(
+  backend: MemoryBackend,
+  record: MemoryRecord,
+  repositoryId: string,
+  vectors: RecordVectors,
+): Promise<Alike> {
+  for (let limit = FIRST_LIMIT; ; limit *= 4) {
+    const find = (vector: Float32Array): Promise<Candidate[]> =>
+      backend.candidates({
+        errorType: record.error_type,
+        scope: { repository_id: repositoryId },
+        notBefore: null,
+        vectors: [vector],
+        text: '',
+        limit,
+      })
+    const [bySymptom, byFix] = await Promise.all([find(vectors.symptom), find(vectors.fix)])
+    const near = bySymptom.filter(({ cosine }) => cosine.symptom >= SAME_SYMPTOM)
+    const alike = near.map((each) => each.record).filter((other) => isOfTheTests(record, other))
+    const words = new Map(byFix.map((each) => [each.record.memory_id, each.cosine.fix]))
+    const isWhole = near.length < limit && alike.every(({ memory_id }) => words.has(memory_id))
+    if (isWhole || limit >= LAST_LIMIT) return { alike, words }
+  }
+}
+
+function isOfTheTests(record: MemoryRecord, other: MemoryRecord): boolean {
+  return (
+    other.memory_id !== record.memory_id &&
+    other.group === record.group &&
+    other.failing_tests.some((test) => record.failing_tests.includes(test))
+  )
 }
 
 function wordsNeeded(one: MemoryRecord, other: MemoryRecord): number {
