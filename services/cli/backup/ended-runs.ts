@@ -7,10 +7,9 @@ import {
   runJournalKey,
   runsIndexKey,
   runViewKey,
-  runViewSchema,
 } from '../../../shared/contracts/run-view.ts'
-import { hasEnded } from '../follow-run.ts'
 
+const statusSchema = z.looseObject({ status: z.string() })
 const hash = z.record(z.string(), z.string())
 
 /** What Redis keeps of a run that has ended: one line of the part, as Redis has it. */
@@ -39,7 +38,7 @@ export async function* readEndedRuns(redis: Redis): AsyncGenerator<KeptRun> {
 
 async function readRun(redis: Redis, run_id: string, listed: number): Promise<KeptRun | null> {
   const view = await redis.get(runViewKey(run_id))
-  if (view === null || !hasEnded(runViewSchema.parse(JSON.parse(view)))) return null
+  if (view === null || !tellsOfAnEnd(view)) return null
   const [journal, inbox, events, left] = await Promise.all([
     redis.hgetall(runJournalKey(run_id)),
     redis.hgetall(runInboxKey(run_id)),
@@ -55,6 +54,12 @@ async function readRun(redis: Redis, run_id: string, listed: number): Promise<Ke
     inbox,
     events: events.map(([id, fields]) => [id, fields[1] ?? 'null']),
   }
+}
+
+/** No more is asked of a view, so that one of another version stops no backup. */
+function tellsOfAnEnd(view: string): boolean {
+  const { status } = statusSchema.parse(JSON.parse(view))
+  return status !== 'queued' && status !== 'running'
 }
 
 /** Puts a run where this Redis does not know it; false when it does, or when its time is over. */
