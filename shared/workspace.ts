@@ -1,4 +1,5 @@
 import {
+  chmod,
   copyFile,
   mkdir,
   readdir,
@@ -59,6 +60,8 @@ export async function materialise(
   for (const file of manifest.files) {
     const source = join(files.base, file.path)
     await copyFile(source, join(target, file.path))
+    // What arrived may be read by everybody.
+    if (manifest.arrived) await chmod(join(target, file.path), file.mode)
     bytes += (await stat(source)).size
   }
   const isArrived = manifest.arrived !== undefined

@@ -1,5 +1,16 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -393,9 +404,10 @@ describe('what nobody uses any more', () => {
 })
 
 describe('a link of installed packages', () => {
-  it('into the workspace leads into the copy, wherever that is', async () => {
+  it('into the workspace leads into the copy, whose files have the modes that they were sent with', async () => {
     await write({ 'packages/own/index.js': 'own' })
     await symlink('../packages/own', join(workspace, 'node_modules/own'))
+    await chmod(join(workspace, 'a.js'), 0o700)
     await asked('run-a')
     const files = filesOf(there)
     const { base, manifest, arrived } = await findSnapshot(files)
@@ -406,6 +418,7 @@ describe('a link of installed packages', () => {
     const copy = join(folder, 'copy')
     await materialise({ base }, placed, copy)
     expect(await readFile(join(copy, 'node_modules/own/index.js'), 'utf8')).toBe('own')
+    expect((await stat(join(copy, 'a.js'))).mode & 0o777).toBe(0o700)
     await writeFile(join(copy, 'packages/own/index.js'), 'patched')
     expect(await readFile(join(copy, 'node_modules/own/index.js'), 'utf8')).toBe('patched')
     expect(await readFile(join(copy, 'node_modules/pad/index.js'), 'utf8')).toBe('pad')
