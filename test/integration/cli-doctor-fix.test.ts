@@ -169,15 +169,23 @@ describe('doctor --fix', () => {
   })
 })
 
-it('data of Redis that is damaged before its end is a matter for a person', async () => {
+it.each([
+  ['a command far from the end', '.incr.aof', '*3\r\n', 1_000],
+  ['the base', '.base.rdb', 'REDIS', 0],
+  ['the manifest', '.manifest', 'file', 0],
+] as const)('data of Redis that is damaged in %s is a matter for a person', async (...given) => {
+  const [, ending, where, from] = given
   const data = await writeRedisData(2_000)
-  const file = incrementalFile(data)
+  const file = join(data, readdirSync(data).find((name) => name.endsWith(ending)) ?? 'none')
   const bytes = readFileSync(file)
-  // A length where a command begins.
-  bytes.write('damage', bytes.indexOf('*3\r\n', 1_000))
+  bytes.write('damage', bytes.indexOf(where, from))
   writeFileSync(file, bytes)
   const finding = await examineAppendOnly(readConfig({ ASTRA_HOME: home }), process.env)
-  expect(finding).toMatchObject({ result: 'fail', advice: expect.stringContaining('--fix') })
+  expect(finding).toMatchObject({
+    result: 'fail',
+    found: expect.stringContaining('is damaged, and not only at its end'),
+    advice: expect.stringContaining('--fix'),
+  })
   expect(finding?.repair).toBe(undefined)
   expect(readFileSync(file).equals(bytes)).toBe(true)
 })

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { cp, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Config } from '../../../shared/config.ts'
 import { UnavailableError } from '../../../shared/errors.ts'
@@ -15,7 +15,8 @@ const CHECK_MS = 120_000
 const MAX_CUT = 65_536
 
 type Env = Record<string, string | undefined>
-type Damage = { file: string; cut: number }
+/** `cut`: the bytes at the end of what was written last that cannot be read; null: it is elsewhere. */
+type Damage = { file: string; cut: number | null }
 
 /** Whether the private Redis, which does not run, will read its data again; null: it will. */
 export async function examineAppendOnly({ home }: Config, env: Env): Promise<Finding | null> {
@@ -27,18 +28,19 @@ export async function examineAppendOnly({ home }: Config, env: Env): Promise<Fin
   const file = join(folder, manifest)
   const damage = await damageOf(program, file)
   if (!damage) return null
-  const found = `${join(folder, damage.file)} is damaged ${damage.cut} bytes before its end`
-  if (damage.cut > MAX_CUT) {
+  const { cut } = damage
+  if (cut === null || cut > MAX_CUT) {
+    const found = `${join(folder, damage.file)} is damaged, and not only at its end`
     const advice = `copy ${folder}, then ${program} --fix ${file}; or \`astra restore\` a backup`
     return { result: 'fail', found, advice }
   }
   const copy = `${folder}-${new Date().toISOString().replace(/[-:.]/g, '')}`
   return {
     result: 'fail',
-    found,
+    found: `the last ${cut} bytes of ${join(folder, damage.file)} are damaged`,
     advice: '`astra doctor --fix` cuts that off, and keeps a copy',
     repair: {
-      does: `copy ${folder} to ${copy}, then cut the last ${damage.cut} bytes off ${damage.file}`,
+      does: `copy ${folder} to ${copy}, then cut the last ${cut} bytes off ${damage.file}`,
       needsConsent: false,
       run: () => cutOff(home, { program, file, folder, copy }),
     },
@@ -48,14 +50,15 @@ export async function examineAppendOnly({ home }: Config, env: Env): Promise<Fin
 async function damageOf(program: string, manifest: string): Promise<Damage | null> {
   const said = await run(program, [manifest], { timeout: CHECK_MS }).then(
     () => null,
-    (error: { stdout?: string }) => error.stdout ?? '',
+    // One that took too long has found nothing yet.
+    (error: { stdout?: string; killed?: boolean }) => (error.killed ? null : (error.stdout ?? '')),
   )
   if (said === null) return null
-  const [, file = 'it', cut = 'Infinity'] =
+  const [, file, cut] =
     /filename=(\S+), size=\d+, ok_up_to=\d+, ok_up_to_line=\d+, diff=(\d+)\n.*not valid/.exec(
       said,
     ) ?? []
-  return { file, cut: Number(cut) }
+  return { file: file ?? basename(manifest), cut: file?.endsWith('.incr.aof') ? Number(cut) : null }
 }
 
 async function cutOff(
