@@ -4,30 +4,24 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { productRoot } from '../../shared/config.ts'
-import { type NetworkRedis, startNetworkRedis } from './network-redis.ts'
+import { startNetworkRedis } from './network-redis.ts'
 import { type ServiceProcess, startService } from './service-process.ts'
 
 /** Why this machine cannot be made to look like several, or null. */
 export function noMachines(): string | null {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'root on Linux'
-  const name = `astra-try-${process.pid}`
-  const made = spawnSync('ip', ['netns', 'add', name]).status === 0
-  const works =
-    made &&
-    spawnSync('ip', [
-      'netns',
-      'exec',
-      name,
-      'unshare',
-      '--mount',
-      'mount',
-      '-t',
-      'tmpfs',
-      'x',
-      '/mnt',
-    ]).status === 0
-  if (made) spawnSync('ip', ['netns', 'del', name])
-  return works ? null : 'ip, unshare and the right to make namespaces'
+  const name = `astra-${process.pid}-try`
+  const tmpfs = ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'x', '/mnt']
+  try {
+    ip([`netns add ${name}`])
+    ip(['link add br0 type bridge', 'link add o type veth peer name i'], name)
+    must('ip', ['netns', 'exec', name, ...tmpfs])
+    return null
+  } catch {
+    return 'ip, unshare, and the right to make namespaces and bridges'
+  } finally {
+    spawnSync('ip', ['netns', 'del', name])
+  }
 }
 
 export type Ran = { code: number | null; stdout: string; stderr: string }
@@ -50,7 +44,6 @@ export type Machine = {
 }
 
 export type Machines = {
-  redis: NetworkRedis
   /** Of a name that was asked for. */
   of(name: string): Machine
   remove(): Promise<void>
@@ -69,120 +62,110 @@ mount --move "$3" "$1/$2"
 shift 3
 exec "$@"`
 
-/** Machines on one network, with a Redis on the first of them. The names of interfaces are short. */
+/** A network of namespaces; their names tell whose they are, those of interfaces have to be short. */
+type Network = {
+  /** The start of a command line that is run in a machine's namespace. */
+  inside(name: string): string[]
+  address(name: string): string
+  leave(name: string): void
+  remove(): void
+}
+
+function makeNetwork(names: readonly string[]): Network {
+  const { pid } = process
+  const space = (name: string) => `astra-${pid}-${name}`
+  const address = (name: string) =>
+    `10.${77 + (pid % 100)}.${(pid >> 7) % 250}.${names.indexOf(name) + 1}`
+  const leave = (name: string) => void spawnSync('ip', ['netns', 'del', space(name)])
+  const network: Network = {
+    inside: (name) => ['ip', 'netns', 'exec', space(name)],
+    address,
+    leave,
+    remove: () => ['hub', ...names].forEach(leave),
+  }
+  try {
+    ip([`netns add ${space('hub')}`, ...names.map((name) => `netns add ${space(name)}`)])
+    ip(['link add br0 type bridge', 'link set br0 up'], space('hub'))
+    for (const [index, name] of names.entries()) {
+      const [outer, inner] = [`o${pid}${index}`, `i${pid}${index}`]
+      const pair = `type veth peer name ${inner} netns ${space(name)}`
+      ip([`link add ${outer} ${pair}`, `link set ${outer} master br0 up`], space('hub'))
+      const own = [`addr add ${address(name)}/24 dev ${inner}`, `link set ${inner} up`]
+      ip([...own, 'link set lo up'], space(name))
+    }
+    return network
+  } catch (error) {
+    network.remove()
+    throw error
+  }
+}
+
+/** Machines on one network, with a Redis on the first of them. */
 export async function startMachines(names: readonly string[]): Promise<Machines> {
   removeAbandoned()
+  const network = makeNetwork(names)
   const root = await realpath(await mkdtemp(join(tmpdir(), 'astra-machines-')))
   const hold = await realpath(await mkdtemp(join(tmpdir(), 'astra-hold-')))
-  const tag = `${process.pid}`
-  const space = (name: string) => `astra-${tag}-${name}`
-  const net = `10.${77 + (process.pid % 100)}.${(process.pid >> 7) % 250}`
-  const hub = space('hub')
-  const services = new Map<string, ServiceProcess[]>()
-  let redis: NetworkRedis | undefined
-
-  const inSpace = (name: string) => ['ip', 'netns', 'exec', space(name)]
-  async function remove(): Promise<void> {
-    for (const started of services.values()) for (const each of started) await endNow(each)
-    await redis?.stop()
-    for (const name of [hub, ...names.map(space)]) spawnSync('ip', ['netns', 'del', name])
-    await rm(root, { recursive: true, force: true })
-    await rm(hold, { recursive: true, force: true })
-  }
-
-  function machineOf(name: string, index: number): Machine {
-    const folder = join(root, name)
-    const home = join(folder, 'home')
-    const address = `${net}.${index + 1}`
-    const alone = [...inSpace(name), 'unshare', '--mount', '--propagation', 'private']
-    const through = [...alone, 'sh', '-c', ALONE, 'sh', root, name, hold]
-    const settings = (env: Record<string, string>) => ({ REDIS_URL: redis?.url ?? '', ...env })
-    const started: ServiceProcess[] = []
-    services.set(name, started)
-    return {
-      name,
-      address,
-      folder,
-      home,
-      async start(service, env = {}) {
-        const running = await startService(service, home, settings(env), through)
-        started.push(running)
-        return running
-      },
-      sees(path) {
-        const [command = '', ...args] = [...through, 'test', '-e', path]
-        return spawnSync(command, args).status === 0
-      },
-      astra(args, env = {}) {
-        const cli = [process.execPath, join(productRoot, 'services/cli/main.ts'), ...args]
-        return run([...through, ...cli], {
-          PATH: process.env.PATH,
-          HOME: home,
-          ASTRA_HOME: home,
-          NO_COLOR: '1',
-          ...settings(env),
-        })
-      },
-      async die() {
-        await Promise.all(started.splice(0).map(endNow))
-      },
-      async vanish() {
-        await this.die()
-        must('ip', 'netns', 'del', space(name))
-        await rm(folder, { recursive: true })
-      },
-    }
-  }
-
-  try {
-    must('ip', 'netns', 'add', hub)
-    must('ip', '-n', hub, 'link', 'add', 'br0', 'type', 'bridge')
-    must('ip', '-n', hub, 'link', 'set', 'br0', 'up')
-    for (const [index, name] of names.entries()) {
-      const [outer, inner] = [`o${tag}${index}`, `i${tag}${index}`]
-      must('ip', 'netns', 'add', space(name))
-      must(
-        'ip',
-        'link',
-        'add',
-        outer,
-        'netns',
-        hub,
-        'type',
-        'veth',
-        'peer',
-        'name',
-        inner,
-        'netns',
-        space(name),
-      )
-      must('ip', '-n', hub, 'link', 'set', outer, 'master', 'br0')
-      must('ip', '-n', hub, 'link', 'set', outer, 'up')
-      must('ip', '-n', space(name), 'addr', 'add', `${net}.${index + 1}/24`, 'dev', inner)
-      must('ip', '-n', space(name), 'link', 'set', inner, 'up')
-      must('ip', '-n', space(name), 'link', 'set', 'lo', 'up')
-      await mkdir(join(root, name, 'home'), { recursive: true, mode: 0o700 })
-    }
-    const machines = names.map(machineOf)
-    const [first] = machines
-    if (!first) throw new Error('no machine')
-    redis = await startNetworkRedis({
-      host: first.address,
-      port: 6379,
-      through: inSpace(first.name),
-    })
-    return {
-      redis,
-      of(name) {
-        const found = machines.find((machine) => machine.name === name)
-        if (!found) throw new Error(`no machine ${name}`)
-        return found
-      },
-      remove,
-    }
-  } catch (error) {
-    await remove()
+  const [first = ''] = names
+  const place = { host: network.address(first), port: 6379, through: network.inside(first) }
+  const redis = await startNetworkRedis(place).catch((error) => {
+    network.remove()
     throw error
+  })
+  const machines = names.map((name) => machineOf(name, { network, root, hold, url: redis.url }))
+  for (const { home } of machines) await mkdir(home, { recursive: true, mode: 0o700 })
+  return {
+    of(name) {
+      const found = machines.find((machine) => machine.name === name)
+      if (!found) throw new Error(`no machine ${name}`)
+      return found
+    },
+    async remove() {
+      for (const machine of machines) await machine.die()
+      await redis.stop()
+      network.remove()
+      await rm(root, { recursive: true, force: true })
+      await rm(hold, { recursive: true, force: true })
+    },
+  }
+}
+
+/** `root` has a folder of each machine; `hold` is where one is kept while all are covered. */
+type World = { network: Network; root: string; hold: string; url: string }
+
+function machineOf(name: string, { network, root, hold, url }: World): Machine {
+  const folder = join(root, name)
+  const home = join(folder, 'home')
+  const alone = [...network.inside(name), 'unshare', '--mount', '--propagation', 'private']
+  const through = [...alone, 'sh', '-c', ALONE, 'sh', root, name, hold]
+  const started: ServiceProcess[] = []
+  return {
+    name,
+    address: network.address(name),
+    folder,
+    home,
+    async start(service, env = {}) {
+      const running = await startService(service, home, { REDIS_URL: url, ...env }, through)
+      started.push(running)
+      return running
+    },
+    sees(path) {
+      const [command = '', ...args] = [...through, 'test', '-e', path]
+      return spawnSync(command, args).status === 0
+    },
+    astra(args, env = {}) {
+      const cli = [process.execPath, join(productRoot, 'services/cli/main.ts'), ...args]
+      const own = { PATH: process.env.PATH, HOME: home, ASTRA_HOME: home, NO_COLOR: '1' }
+      return run([...through, ...cli], { ...own, REDIS_URL: url, ...env })
+    },
+    async die() {
+      await Promise.all(started.splice(0).map(endNow))
+    },
+    async vanish() {
+      await this.die()
+      network.leave(name)
+      await rm(folder, { recursive: true })
+    },
   }
 }
 
@@ -194,7 +177,13 @@ function removeAbandoned(): void {
   }
 }
 
-function must(command: string, ...args: string[]): void {
+/** Commands of `ip`, in a namespace where one is named. */
+function ip(commands: readonly string[], space?: string): void {
+  const inSpace = space === undefined ? [] : ['-n', space]
+  for (const command of commands) must('ip', [...inSpace, ...command.split(' ')])
+}
+
+function must(command: string, args: readonly string[]): void {
   const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)
 }
