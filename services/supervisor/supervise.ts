@@ -5,6 +5,7 @@ import { type Config, socketPath } from '../../shared/config.ts'
 import type { ClientMessage, Scale } from '../../shared/contracts/supervisor.ts'
 import { errorText } from '../../shared/errors.ts'
 import { takeLock } from '../../shared/home-lock.ts'
+import { putLargeLogsAside } from '../../shared/log-file.ts'
 import { endRestore } from '../../shared/pending-restore.ts'
 import { type Client, openControlSocket } from './control-socket.ts'
 import { Fleet } from './fleet.ts'
@@ -14,6 +15,9 @@ import { endLeftovers, ProcessRegister } from './leftovers.ts'
 const LEFTOVER_GRACE_MS = 3_000
 /** A supervisor that nobody asks for within this time ends again. */
 const FIRST_LEASE_MS = 15_000
+
+/** How often logs are looked at that processes go on writing to. */
+const TIDY_EVERY_MS = 60_000
 
 type Env = Record<string, string | undefined>
 
@@ -41,11 +45,12 @@ export async function supervise(
   const ended = await endLeftovers(registerFile, LEFTOVER_GRACE_MS)
   if (ended > 0) log.warn({ ended }, 'waited for processes of a supervisor that died')
 
+  const logs = join(config.home, 'logs')
   const fleet = new Fleet({
     config,
     env,
     log,
-    logs: join(config.home, 'logs'),
+    logs,
     register: new ProcessRegister(registerFile),
     sandbox,
   })
@@ -60,13 +65,24 @@ export async function supervise(
       () => leases.ready(),
       (error) => leases.end(errorText(error)),
     )
+  const tidying = setInterval(() => tidyLogs(logs, log), TIDY_EVERY_MS)
   await leases.over
   clearTimeout(timer)
+  clearInterval(tidying)
   await fleet.stop()
   leases.finished()
   server.close()
   lock.release()
   return true
+}
+
+function tidyLogs(logs: string, log: Logger): void {
+  try {
+    putLargeLogsAside(logs)
+  } catch (error) {
+    // A full disk, mostly; the next time may do better, and nothing else depends on it.
+    log.warn({ error: errorText(error) }, 'large logs were not put aside')
+  }
 }
 
 /** Who needs the services. They stop after the last lease, and never under a living one. */

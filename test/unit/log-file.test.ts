@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openLogFile } from '../../shared/log-file.ts'
+import { openLogFile, putLargeLogsAside } from '../../shared/log-file.ts'
 
 let folder: string
 beforeEach(() => {
@@ -38,4 +38,20 @@ it('a log is added to until it is large, then put aside once, in the place of th
   expect([read('embedder.log'), read('embedder.log.1')]).toEqual(['third', 'secondis large'])
   expect(readdirSync(join(folder, 'logs'))).toHaveLength(2)
   expect(statSync(join(folder, 'logs', 'embedder.log')).mode & 0o077).toBe(0)
+})
+
+it('a large log is put aside while its process goes on writing to it', () => {
+  const logs = join(folder, 'logs')
+  const file = openLogFile(logs, 'embedder', 10)
+  writeSync(file, 'not large')
+  putLargeLogsAside(logs, 10)
+  expect(readdirSync(logs)).toEqual(['embedder.log'])
+  writeSync(file, ', now it is')
+  putLargeLogsAside(logs, 10)
+  writeSync(file, 'goes on')
+  expect([read('embedder.log'), read('embedder.log.1')]).toEqual([
+    'goes on',
+    'not large, now it is',
+  ])
+  closeSync(file)
 })

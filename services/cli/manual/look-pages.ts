@@ -53,8 +53,7 @@ once; after that the token in ASTRA_HOME/dashboard/token does.`,
   },
   logs: {
     details: `Reads the files in ASTRA_HOME/logs and needs no services. What is no line of a logger is shown as a
-warning, at the time of the line before it. A log of more than 10 MB is put aside when its process
-starts, as NAME.log.1, in the place of the one before.`,
+warning, at the time of the line before it. A log of more than 10 MB is put aside, as NAME.log.1, in the place of the one before.`,
     examples: [
       ['astra logs', 'the last 200 lines of all services'],
       ['astra logs test-runner --follow', 'one service, as it goes on'],
