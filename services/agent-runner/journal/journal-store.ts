@@ -117,7 +117,12 @@ export function createJournalStore(redis: Redis): JournalStore {
     isCancelled: (runId) => isMarkedCancelled(redis, runId),
     unfinished: () => redis.smembers(unfinishedRunsKey),
     async retire(runId) {
-      const keys = [runJournalKey(runId), runInboxKey(runId), runEventsKey(runId), runViewKey(runId)]
+      const keys = [
+        runJournalKey(runId),
+        runInboxKey(runId),
+        runEventsKey(runId),
+        runViewKey(runId),
+      ]
       const commands = redis.multi().srem(unfinishedRunsKey, runId)
       for (const key of keys) commands.expire(key, KEEP_SECONDS)
       await commands.exec()
