@@ -13,6 +13,7 @@ import { examineLeftovers } from './doctor-leftovers.ts'
 import { examineRedisServer } from './doctor-redis.ts'
 import { examineRights } from './doctor-rights.ts'
 import { examineSandbox } from './doctor-sandbox.ts'
+import { examineSharedFolder } from './doctor-shared.ts'
 import { examineStore } from './doctor-store.ts'
 import { installRepair } from './install-repair.ts'
 
@@ -40,6 +41,8 @@ export async function examine(config: Config, env: Env): Promise<Check[]> {
     ['git', () => checkGit(env)],
     ['sandbox', () => examineSandbox(config, env)],
   ]
+  // With a Redis of this machine's own nothing goes to others.
+  if ('url' in config.redis) checks.push(['shared folder', () => examineSharedFolder(config)])
   const done: Check[] = []
   for (const [name, check] of checks) {
     try {
