@@ -22,9 +22,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { productVersion } from '../product-version.ts'
-import type { EndedRun, SpanAttributes, Tracing } from '../tracing.ts'
 import { createQueueTelemetry } from './queue-telemetry.ts'
 import { runTrace } from './run-trace.ts'
+import type { EndedRun, SpanAttributes, Tracing } from './tracing.ts'
 
 const EXPORT_EVERY_MS = 1_000
 /** How long one export may take, and with it the last one before the process ends. */

@@ -8,19 +8,14 @@ import { observedSymptom } from '../journal/run-view.ts'
 import { performRequest, performRetrieve } from '../model/perform-request.ts'
 import { redBaseline } from '../model/request.ts'
 import { baselineWork, dispatch, searchWork, testsWork } from '../tools/jobs.ts'
-import {
-  abortCall,
-  performCall,
-  type Run,
-  savedPatch,
-  testEnvironment,
-} from '../tools/perform-call.ts'
+import { abortCall, performCall, savedPatch, testEnvironment } from '../tools/perform-call.ts'
 import { reviveDeliveries } from '../tools/revive-deliveries.ts'
 import { scrubbedSymptom } from '../tools/scrubbed-symptom.ts'
 import { concludeRun, publishRun } from './conclude-run.ts'
 import { journalEnd } from './journal-end.ts'
 import { noteCancel } from './note-cancel.ts'
 import { noteDeadline } from './note-deadline.ts'
+import type { Run } from './run.ts'
 
 type Context = { signal: AbortSignal; log: Logger }
 

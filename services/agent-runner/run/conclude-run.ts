@@ -10,8 +10,8 @@ import { describePatch, withoutDropped } from '../files/patch-view.ts'
 import { openTree } from '../files/tree.ts'
 import { currentVerification } from '../journal/conversation.ts'
 import { viewOf } from '../journal/run-view.ts'
-import type { Run } from '../tools/perform-call.ts'
 import { noteOutcome } from './note-outcome.ts'
+import type { Run } from './run.ts'
 import { transcriptOf } from './transcript.ts'
 
 export async function publishRun(deps: Deps, run: Run): Promise<void> {

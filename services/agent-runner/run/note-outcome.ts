@@ -3,7 +3,7 @@ import { crashPoint } from '../../../shared/crash-point.ts'
 import type { Deps } from '../deps.ts'
 import type { Journal } from '../journal/journal.ts'
 import { recallOf } from '../journal/run-view.ts'
-import type { Run } from '../tools/perform-call.ts'
+import type { Run } from './run.ts'
 
 type Outcome = 'confirmed' | 'unconfirmed'
 

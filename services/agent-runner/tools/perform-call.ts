@@ -1,6 +1,6 @@
 import type { FlowJob } from 'bullmq'
 import { crashPoint } from '../../../shared/crash-point.ts'
-import { type RunFiles, savePatch } from '../../../shared/run-files.ts'
+import { savePatch } from '../../../shared/run-files.ts'
 import type { Deps } from '../deps.ts'
 import { PathRefused } from '../files/confined.ts'
 import { listTree, searchTree } from '../files/search-tree.ts'
@@ -8,9 +8,10 @@ import { openTree } from '../files/tree.ts'
 import { type PlacedCall, treeVersion } from '../journal/conversation.ts'
 import { callDetails } from '../journal/event-details.ts'
 import { gateProblem } from '../journal/gates.ts'
-import { callKey, type Journal } from '../journal/journal.ts'
+import { callKey } from '../journal/journal.ts'
 import { observedSymptom } from '../journal/run-view.ts'
 import { redBaseline } from '../model/request.ts'
+import type { Run } from '../run/run.ts'
 import { applyEdit } from './apply-edit.ts'
 import { type ParsedCall, parseCall } from './arguments.ts'
 import { dispatch, searchWork, storeWork, testsWork } from './jobs.ts'
@@ -18,7 +19,6 @@ import { errorOutput, refusalIn } from './outputs.ts'
 import { scrubbedSymptom } from './scrubbed-symptom.ts'
 import { prepareStore } from './store-payload.ts'
 
-export type Run = { runId: string; files: RunFiles; journal: Journal }
 type ValidCall = Extract<ParsedCall, { ok: true }>
 
 /**

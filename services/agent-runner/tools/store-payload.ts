@@ -7,7 +7,7 @@ import { openTree } from '../files/tree.ts'
 import { currentVerification } from '../journal/conversation.ts'
 import { observedSymptom } from '../journal/run-view.ts'
 import { redBaseline } from '../model/request.ts'
-import type { Run } from './perform-call.ts'
+import type { Run } from '../run/run.ts'
 import { ownDescription, recalledIn, withoutRecalled } from './recalled-text.ts'
 import { scrubbedSymptom } from './scrubbed-symptom.ts'
 

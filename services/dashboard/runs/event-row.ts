@@ -5,10 +5,10 @@ import { badge } from '../parts/badge.ts'
 import { count, usd } from '../parts/money.ts'
 import { printedLine } from '../parts/printed-text.ts'
 import { timeOfDay } from '../parts/when.ts'
+import type { KnownCall } from './known-call.ts'
 import type { PlacedEvent } from './read-events.ts'
 import { type CallFate, lostRow, searchRow, storeRow, testsRow } from './result-row.ts'
 import { named, statusBadge } from './status-badge.ts'
-import type { KnownCall } from './timeline.ts'
 
 type Calls = ReadonlyMap<string, KnownCall>
 

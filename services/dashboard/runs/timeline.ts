@@ -1,17 +1,7 @@
 import type { ReceiptSummary } from '../../../shared/contracts/run-event-details.ts'
 import { eventRow } from './event-row.ts'
+import type { KnownCall } from './known-call.ts'
 import type { PlacedEvent } from './read-events.ts'
-
-/** A call from where it was asked for to where its output reached the model. */
-export type KnownCall = {
-  tool: string
-  async: boolean
-  /** The numbers of requests: in whose answer it was asked for, and which one carried its output. */
-  asked: number
-  delivered: number | null
-  /** Events that are about it. */
-  rows: string[]
-}
 
 export type Row = { id: string; html: string }
 
