@@ -18,12 +18,16 @@ export type DependencyViews = {
 
 /**
  * Puts the snapshot that was taken here where the other machines of the fleet find it; only after that a
- * job may name the run. A dependency folder that is too large stays here. Throws AstraError when the
+ * job may name the run. A dependency folder that is too large stays here. Returns what was announced, or
+ * null where there is no fleet. Throws AstraError when the
  * workspace itself is too large, or when there is another run of that id.
  */
-export async function publishSnapshot(files: RunFiles, views: DependencyViews): Promise<void> {
+export async function publishSnapshot(
+  files: RunFiles,
+  views: DependencyViews,
+): Promise<PublishedRun | null> {
   const { blobs, runId } = files
-  if (!blobs) return
+  if (!blobs) return null
   const manifest = await readManifest(files)
   const dependencies: PublishedRun['dependencies'] = []
   const base = await publishBase(blobs, files, manifest)
@@ -50,7 +54,7 @@ export async function publishSnapshot(files: RunFiles, views: DependencyViews): 
       hint: 'put the project elsewhere: tests see it at its own path, beside the system of their machine',
     })
   }
-  if (await announceRun(blobs, runId, run)) return
+  if (await announceRun(blobs, runId, run)) return run
   throw new UsageError(`a run ${runId} exists already in this fleet`, {
     hint: `choose another --run-id, or look at it with \`astra status ${runId}\``,
   })

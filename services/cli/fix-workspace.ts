@@ -12,6 +12,7 @@ import { changedText } from './patch/changed-text.ts'
 import { listDependencies } from './snapshot/list-dependencies.ts'
 import { outsidePackages } from './snapshot/outside-packages.ts'
 import { type Snapshot, takeSnapshot } from './snapshot/snapshot.ts'
+import { stayingText } from './snapshot/staying.ts'
 import type { Services } from './with-services.ts'
 
 /** What a person asks for: the run's request without what the snapshot and the clock add. */
@@ -47,19 +48,22 @@ export async function prepareRun(
 
 /**
  * Hands a snapshot of this machine, and a patch of it, to the fleet; no job may name the run before that.
- * Costs nothing where there is no fleet. Throws AstraError when it is too large to travel, or when Redis
+ * Costs nothing where there is no fleet. Returns what a person should know of it: packages that stay on
+ * this machine. Throws AstraError when it is too large to travel, or when Redis
  * does not take it.
  */
 export async function publishRun(
   { config, blobs }: Pick<Services, 'config' | 'blobs'>,
   runId: string,
   patch: string | null = null,
-): Promise<void> {
-  if (!blobs) return
+): Promise<string | null> {
+  if (!blobs) return null
   const files = runFiles(config.home, runId, blobs)
   try {
-    await publishSnapshot(files, { list: listDependencies, outside: outsidePackages })
+    const views = { list: listDependencies, outside: outsidePackages }
+    const published = await publishSnapshot(files, views)
     if (patch !== null) await savePatch(files, await loadPatch(files, patch))
+    return published && stayingText(published)
   } catch (cause) {
     if (!isRedisFault(cause)) throw cause
     throw new UnavailableError('Redis did not take the snapshot of the workspace', {

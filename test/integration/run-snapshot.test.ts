@@ -138,7 +138,7 @@ describe('the snapshot of a run', () => {
     const published = publishRun(services(there), 'run-a')
     await expect(published).rejects.toThrow('a run run-a exists already in this fleet')
     // The same one may be published again: its first try may have been cut off.
-    await publishRun(services(here), 'run-a')
+    expect(await publishRun(services(here), 'run-a')).toBeNull()
   })
 
   it('that a full Redis does not take is told of, with what to do', async () => {
@@ -239,8 +239,10 @@ describe('a test-runner on another machine', () => {
     await write({ 'node_modules/big.bin': 'x'.repeat(1_200_000) })
     const small = fleet(1)
     await takeSnapshot({ home: here, runId: 'run-a', workspace })
-    await publishRun(services(here, small), 'run-a')
+    const staying = await publishRun(services(here, small), 'run-a')
     small.close()
+    expect(staying).toContain('only a test-runner on this machine')
+    expect(staying).toContain(`${join(workspace, 'node_modules')} (1.2 MB`)
     const run = await opened(there)
     expect(run).toMatchObject({ kind: 'unusable', reason: 'dependencies_missing' })
     const { message } = run as { message: string }

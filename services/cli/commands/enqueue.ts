@@ -27,7 +27,8 @@ async function enqueue(context: CliContext, workspace: string, options: Options)
   let asked = false
   try {
     await withServices(config, context, terminal.note, async (services) => {
-      await publishRun(services, request.run_id)
+      const staying = await publishRun(services, request.run_id)
+      if (staying) terminal.note(staying)
       asked = true
       await startRun(services.producer, request)
     })

@@ -47,7 +47,8 @@ async function runFixed(
   let asked = false
   try {
     return await withServices(context.config(), context, terminal.note, async (services) => {
-      await publishRun(services, request.run_id)
+      const staying = await publishRun(services, request.run_id)
+      if (staying) terminal.note(staying)
       asked = true
       return runToEnd(services, request, {
         apply,

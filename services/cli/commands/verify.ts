@@ -118,7 +118,8 @@ async function verifyPatch(
     const question = { runId, repositoryId, command, patch, pathEnv: userPath(context.env) }
     context.interrupted.throwIfAborted()
     return verifyInServices(hostOf(context, options), config, note, async (services) => {
-      await publishRun(services, runId, patch)
+      const staying = await publishRun(services, runId, patch)
+      if (staying) note(staying)
       return question
     })
   })
