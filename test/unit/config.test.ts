@@ -26,6 +26,8 @@ describe('configuration', () => {
     ['ASTRA_MAX_REQUESTS', '0'],
     ['ASTRA_PROJECT_BUDGET_USD', '-1'],
     ['REDIS_URL', 'localhost:6379'],
+    ['ASTRA_SHARED_DIR', 'shared/folder'],
+    ['ASTRA_SNAPSHOT_REDIS_MB', '501'],
     ['ASTRA_PRICES', '1,2,3'],
     ['ASTRA_REASONING_EFFORT', 'none'],
     ['ASTRA_CHAIN', 'stateless'],
