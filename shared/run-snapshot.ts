@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { arriveTree, fetchTree } from './blobs/arrive-tree.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { findPublishedRun, type PublishedRun } from './blobs/published-run.ts'
@@ -60,7 +61,9 @@ async function locate(files: RunFiles): Promise<Located> {
     findPublishedRun(blobs, runId),
   ])
   const own = text === null ? null : manifestSchema.parse(JSON.parse(text))
-  if (own && (!published || isOf(own, published))) return { own }
+  // A backup has the list of files without the files.
+  const isWhole = own && existsSync(files.base)
+  if (own && (!published || (isWhole && isOf(own, published)))) return { own }
   if (published) return { published: believable(runId, published), blobs }
   throw new AstraError('snapshot_lost', `${snapshotOf(runId)} is neither here nor in Redis`, {
     hint: 'it stays for 30 days after its last use; begin the run anew',

@@ -131,6 +131,14 @@ describe('the snapshot of a run', () => {
     expect(await readFile(join(base, 'a.js'), 'utf8')).toBe('one\n')
   })
 
+  it('is the one that was sent where a restored backup has its list of files alone', async () => {
+    await asked('run-a')
+    await rm(filesOf(here).base, { recursive: true })
+    const { base, arrived } = await findSnapshot(filesOf(here))
+    expect(arrived).not.toBeNull()
+    expect(await readFile(join(base, 'a.js'), 'utf8')).toBe('one\n')
+  })
+
   it('cannot be taken for a run id that the fleet knows already', async () => {
     await asked('run-a')
     await write({ 'a.js': 'changed\n' })
