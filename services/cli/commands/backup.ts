@@ -9,18 +9,6 @@ import { withServices } from '../with-services.ts'
 
 type Options = { keys: boolean; json?: boolean }
 
-const helpText = `
-Runs and stores go on meanwhile. The file holds the memory as it is at one moment, the ledger with its
-evidence, the ended runs with their patches and transcripts, and the keys, the private one that signs
-receipts among them: keep it as you keep that key. Queues and runs that have not ended are not in it,
-nor .env. It is a tar in zstd; \`tar --zstd -xOf FILE manifest.json\` says what is in it.
-
-Exit codes:
-  0    the file is written, as a whole
-  1    something failed; there is no file, or the one of before
-  2    wrong usage or configuration; nothing was done
-  130  interrupted; there is no file, or the one of before`
-
 export function addBackupCommand(program: Command, context: CliContext): void {
   program
     .command('backup')
@@ -28,7 +16,6 @@ export function addBackupCommand(program: Command, context: CliContext): void {
     .argument('<file>', 'where to; `-`: to stdout')
     .option('--no-keys', 'leave the private signing key out; what it signed stays proved')
     .option('--json', 'print what is in it as JSON; not with `-`')
-    .addHelpText('after', helpText)
     .action((file: string, options: Options) => runBackup(context, file, options))
 }
 

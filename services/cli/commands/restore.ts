@@ -15,21 +15,6 @@ type Options = { force?: boolean; json?: boolean }
 
 const SOME_LEFT_OUT = 3
 
-const helpText = `
-Services have to be ended first. Everything is checked before anything is touched: what is damaged,
-cut off or of a newer version is refused. Then all of it takes its place, or nothing; cut off in the
-middle, the next start of services or the same command ends it. With --force what is there is kept
-in ASTRA_HOME/replaced-TIME. The ledger afterwards knows what the backup, the present ledger and the
-evidence of both know, so that nothing that was spent is forgotten. Runs that had not ended are not
-gone on with. A backup of a server's records is imported: what is there stays as it is.
-
-Exit codes:
-  0    the backup is restored
-  ${SOME_LEFT_OUT}    it is, but some records were refused by the import
-  1    something failed
-  2    refused: wrong usage, a damaged file, services that run, data without --force
-  130  interrupted; nothing was changed`
-
 export function addRestoreCommand(program: Command, context: CliContext): void {
   program
     .command('restore')
@@ -37,7 +22,6 @@ export function addRestoreCommand(program: Command, context: CliContext): void {
     .argument('<file>', 'what `astra backup` has written')
     .option('--force', 'also where there is data already, which is kept aside')
     .option('--json', 'print what was done as JSON')
-    .addHelpText('after', helpText)
     .action((file: string, options: Options) => runRestore(context, file, options))
 }
 

@@ -29,6 +29,11 @@ root and with --yes.`,
     ],
   },
   backup: {
+    details: `Runs and stores go on meanwhile. The file holds the memory as it is at one moment, the ledger with its
+evidence, the ended runs with their patches and transcripts, and the keys, the private one that signs
+receipts among them: keep it as you keep that key. Queues and runs that have not ended are not in it, nor
+.env. It is a tar in zstd; \`tar --zstd -xOf FILE manifest.json\` says what is in it. When it fails or is
+interrupted there is no file, or the one of before.`,
     examples: [
       ['astra backup astra-backup.tar.zst', 'while services run and runs go on'],
       ['astra backup - | ssh host "cat > backup.tar.zst"', 'to another machine'],
@@ -36,11 +41,21 @@ root and with --yes.`,
     json: '`file`, `bytes`, and the manifest of the backup.',
   },
   restore: {
+    details: `Services have to be ended first. Everything is checked before anything is touched: what is damaged, cut
+off or of a newer version is refused. Then all of it takes its place, or nothing; cut off in the middle,
+the next start of services or the same command ends it. With --force what is there is kept in
+ASTRA_HOME/replaced-TIME. The ledger afterwards knows what the backup, the present ledger and the evidence
+of both know, so that nothing that was spent is forgotten. Runs that had not ended are not gone on with.
+A backup of a server's records is imported: what is there stays as it is.`,
     examples: [
       ['astra restore astra-backup.tar.zst', 'into an empty installation'],
       ['astra restore astra-backup.tar.zst --force', 'keep aside what is there'],
     ],
     json: '`file`, `created_at`, `counts`, `replaced`, `spent` and `imported`.',
+    exit: [
+      ['2', 'refused: wrong usage, a damaged file, services that run, data without --force'],
+      ['3', 'it is restored, but some records were refused by the import'],
+    ],
   },
   smoke: {
     details: 'Between its two halves restart the services, to see that the record outlives them.',
