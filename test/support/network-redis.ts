@@ -35,6 +35,9 @@ export async function startNetworkRedis(options: Options = {}): Promise<NetworkR
     child.stdout.on('data', (chunk: Buffer) => {
       if (chunk.includes('eady to accept connections')) resolve()
     })
+  }).catch(async (error) => {
+    await rm(folder, { recursive: true, force: true })
+    throw error
   })
   return {
     url: `redis://:${password}@${host}:${port}`,

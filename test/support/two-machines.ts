@@ -104,14 +104,14 @@ function makeNetwork(names: readonly string[]): Network {
 export async function startMachines(names: readonly string[]): Promise<Machines> {
   removeAbandoned()
   const network = makeNetwork(names)
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'astra-machines-')))
-  const hold = await realpath(await mkdtemp(join(tmpdir(), 'astra-hold-')))
   const [first = ''] = names
   const place = { host: network.address(first), port: 6379, through: network.inside(first) }
   const redis = await startNetworkRedis(place).catch((error) => {
     network.remove()
     throw error
   })
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'astra-machines-')))
+  const hold = await realpath(await mkdtemp(join(tmpdir(), 'astra-hold-')))
   const machines = names.map((name) => machineOf(name, { network, root, hold, url: redis.url }))
   for (const { home } of machines) await mkdir(home, { recursive: true, mode: 0o700 })
   return {
