@@ -8,10 +8,12 @@ import {
   type ClientMessage,
   jsonLines,
   type Scale,
+  type SupervisorKind,
   type SupervisorMessage,
   type SupervisorStatus,
   supervisorMessageSchema,
   UNSAFE_FLAG,
+  WORKERS_FLAG,
 } from './contracts/supervisor.ts'
 import { UnavailableError } from './errors.ts'
 import { openLogFile } from './log-file.ts'
@@ -31,7 +33,7 @@ export type Lease = {
 type Progress = (line: string) => void
 type Env = Record<string, string | undefined>
 /** What a new supervisor is started with; a running one keeps its own. */
-type Start = { env: Env; unsafe: boolean }
+type Start = { kind: SupervisorKind; env: Env; unsafe: boolean }
 /** What has to be true of a held one. */
 type Wish = Start & { processes: Scale }
 
@@ -39,15 +41,23 @@ type Wish = Start & { processes: Scale }
  * Starts the supervisor of this ASTRA_HOME if none runs, waits until all services are ready, and
  * holds them until `release`. When a supervisor dies under the lease, a new one is started. `env` and
  * `unsafeNoSandbox` are what a new one is started with; a running one keeps its own.
+ * `kind` is which of this ASTRA_HOME's supervisors.
  * `processes` is how many processes of a service there are to be, whoever started them.
  * Throws UnavailableError when the services do not start.
  */
 export async function holdSupervisor(
   config: Config,
-  options: { onProgress?: Progress; env?: Env; unsafeNoSandbox?: boolean; processes?: Scale } = {},
+  options: {
+    kind?: SupervisorKind
+    onProgress?: Progress
+    env?: Env
+    unsafeNoSandbox?: boolean
+    processes?: Scale
+  } = {},
 ): Promise<Lease> {
   const progress = options.onProgress ?? (() => {})
   const wish: Wish = {
+    kind: options.kind ?? 'supervisor',
     env: options.env ?? process.env,
     unsafe: options.unsafeNoSandbox ?? false,
     processes: options.processes ?? {},
@@ -81,8 +91,11 @@ export async function holdSupervisor(
 }
 
 /** The running supervisor's processes, or null when none runs. */
-export async function supervisorStatus(config: Config): Promise<SupervisorStatus | null> {
-  const socket = await open(config)
+export async function supervisorStatus(
+  config: Config,
+  kind: SupervisorKind = 'supervisor',
+): Promise<SupervisorStatus | null> {
+  const socket = await open(config, kind)
   if (!socket) return null
   try {
     const answer = await exchange(socket, { type: 'status' }, STATUS_MS, (message) =>
@@ -99,7 +112,7 @@ async function hold(config: Config, wish: Wish, progress: Progress): Promise<Soc
   const deadline = Date.now() + START_MS
   let spawned: ChildProcess | undefined
   for (let pause = 20; Date.now() < deadline; pause = Math.min(pause * 2, 500)) {
-    const socket = await open(config)
+    const socket = await open(config, wish.kind)
     if (socket) {
       const held = await tryHold(socket, deadline - Date.now(), progress)
       if (held && (await tryScale(socket, wish.processes, progress))) return socket
@@ -163,10 +176,10 @@ async function releaseOn(socket: Socket): Promise<void> {
 }
 
 /** Several clients may do this at once: the lock lets one of the supervisors live. */
-function spawnSupervisor(config: Config, { env, unsafe }: Start): ChildProcess {
-  const output = openLogFile(join(config.home, 'logs'), 'supervisor')
-  const program = [programFile('services/supervisor/main')]
-  const child = spawn(process.execPath, unsafe ? [...program, UNSAFE_FLAG] : program, {
+function spawnSupervisor(config: Config, { kind, env, unsafe }: Start): ChildProcess {
+  const output = openLogFile(join(config.home, 'logs'), kind)
+  const args = [...(unsafe ? [UNSAFE_FLAG] : []), ...(kind === 'workers' ? [WORKERS_FLAG] : [])]
+  const child = spawn(process.execPath, [programFile('services/supervisor/main'), ...args], {
     // A session of its own: Ctrl-C in the client's terminal must not stop other clients' services.
     detached: true,
     stdio: ['ignore', output, output],
@@ -178,9 +191,9 @@ function spawnSupervisor(config: Config, { env, unsafe }: Start): ChildProcess {
   return child
 }
 
-function open(config: Config): Promise<Socket | null> {
+function open(config: Config, kind: SupervisorKind): Promise<Socket | null> {
   return new Promise((resolve) => {
-    const socket = createConnection(socketPath(config.home, 'supervisor.sock', process.env))
+    const socket = createConnection(socketPath(config.home, `${kind}.sock`, process.env))
     socket.once('connect', () => resolve(socket))
     socket.once('error', () => resolve(null))
   })

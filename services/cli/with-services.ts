@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { type Blobs, openBlobs } from '../../shared/blobs/blobs.ts'
 import type { Config } from '../../shared/config.ts'
-import { type Scale, UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
+import { type Scale, type SupervisorKind, UNSAFE_FLAG } from '../../shared/contracts/supervisor.ts'
 import { UnavailableError, UsageError } from '../../shared/errors.ts'
 import { connectOrFail } from '../../shared/queue/connection.ts'
 import { createProducer, type Producer } from '../../shared/queue/producer.ts'
@@ -26,7 +26,7 @@ export type ServiceHost = Pick<CliContext, 'env' | 'interrupted'> & {
   /** How many processes of a service there are to be. */
   processes?: Scale
   /** This machine is to have services of its own, whatever the fleet has. */
-  own?: boolean
+  own?: SupervisorKind
 }
 
 /**
@@ -45,7 +45,7 @@ export async function withServices<T>(
   const holding = holdServices(config, host, onProgress)
   try {
     await unlessAborted(holding, interrupted)
-    if (unsafeNoSandbox) await requireNoSandbox(config)
+    if (unsafeNoSandbox) await requireNoSandbox(config, host.own)
     return await withRedis(config, interrupted, use)
   } finally {
     // Also after a Ctrl-C while they start: what was begun has to be stopped.
@@ -58,10 +58,17 @@ export async function withServices<T>(
 
 async function holdServices(
   config: Config,
-  { env, unsafeNoSandbox = false, processes = {}, own = false }: ServiceHost,
+  { env, unsafeNoSandbox = false, processes = {}, own }: ServiceHost,
   onProgress: (line: string) => void,
 ): Promise<Lease> {
-  const hold = () => holdSupervisor(config, { env, onProgress, unsafeNoSandbox, processes })
+  const hold = () =>
+    holdSupervisor(config, {
+      kind: own ?? 'supervisor',
+      env,
+      onProgress,
+      unsafeNoSandbox,
+      processes,
+    })
   if (!('url' in config.redis)) return hold()
   // A Redis of the person's own is asked first: services would wait for it without an end.
   const redis = await connectToRedis(config)
@@ -86,8 +93,8 @@ async function holdServices(
 }
 
 /** Running services keep what they were started with, and a person has to know which it is. */
-async function requireNoSandbox(config: Config): Promise<void> {
-  if (!(await supervisorStatus(config))?.sandbox) return
+async function requireNoSandbox(config: Config, own?: SupervisorKind): Promise<void> {
+  if (!(await supervisorStatus(config, own))?.sandbox) return
   throw new UsageError('the services run already, with a sandbox', {
     hint: `end the commands that use them, such as \`astra up\`, then give ${UNSAFE_FLAG} again`,
   })

@@ -6,6 +6,7 @@ import {
   SCALED_SERVICES,
   type Scale,
   type ScaledService,
+  type SupervisorKind,
 } from '../../shared/contracts/supervisor.ts'
 import { UnavailableError } from '../../shared/errors.ts'
 import { Child, type ChildSpec } from './child.ts'
@@ -23,6 +24,7 @@ type FleetDeps = {
   register: ProcessRegister
   /** False: tests run with the rights of the test-runner. */
   sandbox: boolean
+  kind: SupervisorKind
 }
 
 /** All processes of one installation: Redis unless REDIS_URL names one, then the services. */
@@ -49,6 +51,8 @@ export class Fleet {
   async start(progress: Progress): Promise<void> {
     const { config, env } = this.#deps
     await mkdir(this.#deps.logs, { recursive: true, mode: 0o700 })
+    // Its clients say which there are to be.
+    if (this.#deps.kind === 'workers') return
     if ('path' in config.redis) {
       progress('starting Redis')
       const spec = await redisChild(config.home, config.redis.path, env)

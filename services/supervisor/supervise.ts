@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Config, socketPath } from '../../shared/config.ts'
+import type { SupervisorKind } from '../../shared/contracts/supervisor.ts'
 import { errorText } from '../../shared/errors.ts'
 import { takeLock } from '../../shared/home-lock.ts'
 import { putLargeLogsAside } from '../../shared/log-file.ts'
@@ -22,26 +23,26 @@ const TIDY_EVERY_MS = 60_000
 type Env = Record<string, string | undefined>
 
 /**
- * Runs one supervisor for `config.home` until its last lease ends or `signal` aborts. Returns
+ * Runs one supervisor of its kind for `config.home` until its last lease ends or `signal` aborts. Returns
  * false at once when another one has the lock.
  */
 export async function supervise(
   config: Config,
   env: Env,
-  { log, sandbox }: { log: Logger; sandbox: boolean },
+  { log, sandbox, kind }: { log: Logger; sandbox: boolean; kind: SupervisorKind },
   signal: AbortSignal,
 ): Promise<boolean> {
   const run = join(config.home, 'run')
-  const control = socketPath(config.home, 'supervisor.sock', env)
+  const control = socketPath(config.home, `${kind}.sock`, env)
   for (const folder of [config.home, run, dirname(control)]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   }
-  const lock = takeLock(join(run, 'supervisor.lock'))
+  const lock = takeLock(join(run, `${kind}.lock`))
   if (!lock) return false
-  // Services must not see a mixture of two installations.
-  if (endRestore(config.home)) log.warn('ended a restore that was cut off')
+  // Services must not see a mixture of two installations; workers refuse by themselves.
+  if (kind === 'supervisor' && endRestore(config.home)) log.warn('ended a restore that was cut off')
 
-  const registerFile = join(run, 'processes.json')
+  const registerFile = join(run, kind === 'supervisor' ? 'processes.json' : `${kind}.json`)
   const ended = await endLeftovers(registerFile, LEFTOVER_GRACE_MS)
   if (ended > 0) log.warn({ ended }, 'waited for processes of a supervisor that died')
 
@@ -53,6 +54,7 @@ export async function supervise(
     logs,
     register: new ProcessRegister(registerFile),
     sandbox,
+    kind,
   })
   const leases = new Leases(fleet, sandbox)
   const server = await openControlSocket(control, leases)

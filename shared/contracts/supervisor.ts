@@ -3,6 +3,15 @@ import { z } from 'zod'
 /** On the command line of the test-runner: tests run with its rights. No variable says so. */
 export const UNSAFE_FLAG = '--unsafe-no-sandbox'
 
+/** On the command line of a supervisor that starts nothing but what clients scale. */
+export const WORKERS_FLAG = '--workers'
+
+/**
+ * One of each may run for an ASTRA_HOME. `supervisor`: Redis and all services. `workers`: more processes
+ * for a fleet whose Redis and memory are on another machine.
+ */
+export type SupervisorKind = 'supervisor' | 'workers'
+
 /** Services of which one machine may have several processes. */
 export const SCALED_SERVICES = ['agent-runner', 'test-runner', 'embedder'] as const
 export type ScaledService = (typeof SCALED_SERVICES)[number]

@@ -1,13 +1,22 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { MAX_PROCESSES, type Scale, UNSAFE_FLAG } from '../../../shared/contracts/supervisor.ts'
+import {
+  MAX_PROCESSES,
+  SCALED_SERVICES,
+  type Scale,
+  type ScaledService,
+  type SupervisorKind,
+  UNSAFE_FLAG,
+} from '../../../shared/contracts/supervisor.ts'
+import { UsageError } from '../../../shared/errors.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 import type { CliContext } from '../context.ts'
 import { createTerminal } from '../format/terminal.ts'
 import { addressText, withServices } from '../with-services.ts'
 
 type Options = {
+  only?: ScaledService[]
   embedders?: number
   testRunners?: number
   agentRunners?: number
@@ -19,6 +28,11 @@ export function addUpCommand(program: Command, context: CliContext): void {
   program
     .command('up')
     .description('start Redis and all services, and keep them until Ctrl-C')
+    .option(
+      '--only <services>',
+      'nothing but these, for a fleet whose Redis and memory are elsewhere: of agent-runner, test-runner, embedder',
+      servicesNamed,
+    )
     .option('--embedders <n>', 'processes that embed texts; one core each', processCount)
     .option(
       '--test-runners <n>',
@@ -35,13 +49,38 @@ export function addUpCommand(program: Command, context: CliContext): void {
     .action((options: Options) => up(context, options))
 }
 
-/** For services that run already, too: `up --embedders 4` beside them makes them four. */
-function scaleOf({ embedders, testRunners, agentRunners }: Options): Scale {
-  return {
-    ...(embedders && { embedder: embedders }),
-    ...(testRunners && { 'test-runner': testRunners }),
-    ...(agentRunners && { 'agent-runner': agentRunners }),
+const counts = {
+  embedder: ['embedders', '--embedders'],
+  'test-runner': ['testRunners', '--test-runners'],
+  'agent-runner': ['agentRunners', '--agent-runners'],
+} as const
+
+/**
+ * How many processes there are to be, also of services that run already: `up --embedders 4` beside
+ * them makes them four. Of what --only names at least one.
+ */
+function scaleOf(options: Options): Scale {
+  const { only } = options
+  const scale: Scale = Object.fromEntries(only?.map((service) => [service, 1]) ?? [])
+  for (const service of SCALED_SERVICES) {
+    const [option, flag] = counts[service]
+    const count = options[option]
+    if (count === undefined) continue
+    if (only && !only.includes(service)) {
+      throw new UsageError(`${flag} says how many, and --only leaves that service out`, {
+        hint: `name ${service} in --only as well`,
+      })
+    }
+    scale[service] = count
   }
+  return scale
+}
+
+function servicesNamed(text: string): ScaledService[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !SCALED_SERVICES.some((service) => service === name))
+  if (unknown === undefined) return names as ScaledService[]
+  throw new InvalidArgumentError(`Choose from ${SCALED_SERVICES.join(', ')}, with commas between.`)
 }
 
 function processCount(text: string): number {
@@ -56,15 +95,21 @@ async function up(context: CliContext, options: Options): Promise<void> {
   // Ctrl-C is the way to end this command, so it is waited for here and is no error.
   const { unsafeNoSandbox = false } = options
   const processes = scaleOf(options)
+  const own: SupervisorKind = options.only ? 'workers' : 'supervisor'
+  if (options.only && !('url' in config.redis)) {
+    throw new UsageError('--only adds to a fleet, and REDIS_URL names none', {
+      hint: "set REDIS_URL to the fleet's Redis, or leave --only away",
+    })
+  }
   const patient = {
     env: context.env,
     interrupted: new AbortController().signal,
     unsafeNoSandbox,
     processes,
-    own: true,
+    own,
   }
   await withServices(config, patient, terminal.note, async () => {
-    const running = (await supervisorStatus(config))?.processes ?? []
+    const running = (await supervisorStatus(config, own))?.processes ?? []
     const logs = join(config.home, 'logs')
     const redis = addressText(config)
     terminal.printJson({ home: config.home, logs, redis, processes: running })

@@ -3,10 +3,15 @@ import type { Pages } from './page.ts'
 export const servicePages: Pages = {
   up: {
     details: `Other commands start the services when they need them, and end them afterwards; \`up\` keeps them.
-Ctrl-C ends them unless another command still uses them.`,
+Ctrl-C ends them unless another command still uses them. With --only this machine adds processes to a
+fleet: REDIS_URL says where that is, and nothing else is started here.`,
     examples: [
       ['astra up', 'everything on this machine'],
       ['astra up --embedders 2 --test-runners 2', 'more processes of some services'],
+      [
+        'astra up --only test-runner,embedder --test-runners 4',
+        'what one more machine does for a fleet',
+      ],
     ],
     json: '`home`, `logs`, `redis` and `processes`, when all are ready.',
     environment: [['REDIS_URL', 'a Redis of your own, in place of the private one']],
