@@ -1,30 +1,39 @@
 import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import type { Config } from '../../../shared/config.ts'
 import { supervisorStatus } from '../../../shared/supervisor-client.ts'
 
 /** Linux counts times of processes in hundredths of a second. */
 const TICKS_PER_SECOND = 100
 
-/** Seconds of CPU by service since some moment; that of ended children counts with their parents. */
-export type CpuSeconds = Map<string, number>
+/** Seconds of CPU since some moment. */
+export type CpuSeconds = {
+  /** Of all that ran on this machine: what ran in a sandbox has no parent that it counts with. */
+  machine: number
+  services: Map<string, number>
+}
 
 /** What the processes of an installation, and this one, have used so far. */
 export async function cpuSeconds(config: Config): Promise<CpuSeconds> {
   const status = await supervisorStatus(config)
-  const used: CpuSeconds = new Map([['the one who asks', ticksOf(process.pid) / TICKS_PER_SECOND]])
+  const services = new Map([['the one who asks', ticksOf(process.pid) / TICKS_PER_SECOND]])
   for (const { name, pid } of status?.processes ?? []) {
     const service = name.replace(/-\d+$/, '')
     const seconds = pid === null ? 0 : ticksOf(pid) / TICKS_PER_SECOND
-    used.set(service, (used.get(service) ?? 0) + seconds)
+    services.set(service, (services.get(service) ?? 0) + seconds)
   }
-  return used
+  const busy = cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys, 0)
+  return { machine: busy / 1000, services }
 }
 
-/** Cores that each service kept busy in the meantime, the busiest first. */
+/** Cores that the machine and each service kept busy in the meantime, the busiest service first. */
 export function coresBetween(before: CpuSeconds, after: CpuSeconds, seconds: number) {
-  return [...after]
-    .map(([service, used]) => ({ service, cores: (used - (before.get(service) ?? 0)) / seconds }))
+  const services = [...after.services]
+    .map(([service, used]) => {
+      return { service, cores: (used - (before.services.get(service) ?? 0)) / seconds }
+    })
     .sort((a, b) => b.cores - a.cores)
+  return { machine: (after.machine - before.machine) / seconds, services }
 }
 
 /** utime, stime, cutime and cstime of proc(5). */

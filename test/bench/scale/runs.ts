@@ -2,7 +2,7 @@ import { readRunView } from '../../../shared/contracts/run-view.ts'
 import { projects } from '../../chaos/projects.ts'
 import { enqueue, type Session, untilQuiet } from '../../chaos/session.ts'
 
-const RUNS = 8
+const RUNS = 16
 const LIMIT_SECONDS = 300
 
 /** Repairs small projects, all asked for at once. Throws when one was not fixed. */
