@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
+import { SCALED_SERVICES } from '../../../shared/contracts/supervisor.ts'
 import type { Asked } from './asked-values.ts'
 
 /** Where the shell finds what may stand at a place: words, names on the disk, or what we are asked for. */
@@ -43,6 +44,8 @@ const sourcesByOption: Record<string, readonly Source[]> = {
   '--repository': ['repositories'],
   '--run': ['runs'],
   '--memory-id': ['memories'],
+  // The first of several; commas come between.
+  '--only': [{ words: SCALED_SERVICES }],
   // A new one.
   '--run-id': [],
 }
