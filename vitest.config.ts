@@ -11,7 +11,8 @@ export default defineConfig({
     // A poll ends when it holds; only one that never would takes this long.
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
-    maxWorkers: 2,
+    // More than cores: much of the time is waiting for processes, locks and limits.
+    maxWorkers: 3,
     retry: 0,
     // Astra's own settings of the person who runs the tests must not reach them.
     env: { ASTRA_HOME: '', REDIS_URL: '', OPENAI_API_KEY: '', OPENAI_BASE_URL: '' },
