@@ -170,6 +170,17 @@ describe('a request is beyond the needed', () => {
     }
   })
 
+  it('but not soon after Redis was away for so long that a lock may have expired', () => {
+    const lostAfter = (from: number, to: number) =>
+      found((run, installation) => {
+        loseAnAttempt(run, installation)
+        installation.injected.push(fault('redis', from, to))
+      })
+    expect(lostAfter(10, 25)).toEqual([])
+    expect(lostAfter(22, 25)).toEqual(['request beyond the needed'])
+    expect(lostAfter(5, 20)).toEqual(['request beyond the needed'])
+  })
+
   it('when the model was told of an error, or had to be reminded', () => {
     const error = { at: at(11), output: '{"error":{"code":"internal","message":""}}' }
     expect(found((run) => addEntry(run.journal, 'output/call:c-read', error))).toEqual([

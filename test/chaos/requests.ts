@@ -31,14 +31,16 @@ export function surplusRequests(journal: Journal, reference: Reference | undefin
   return [`${needed} answered requests, the reference needed ${reference.requests}`]
 }
 
-/**
- * While Redis hangs a worker's lock may expire. It is told so after Redis is back, at the next look for
- * stalled jobs (every 5 s), and what it has sent until then is lost to its successor.
- */
+/** A worker renews its lock of 10 s every 5 s: Redis has to be away for longer than that to cost it. */
+const LOCK_MAY_EXPIRE_MS = 5_000
+/** A worker hears of a lost lock at the next look for stalled jobs, every 5 s. */
 const TOLD_LATE_MS = 7_000
 
-const hits = ({ victim, at, until }: Injected, from: number, to: number) =>
-  breakers.has(victim) && at <= to && until + (victim === 'redis' ? TOLD_LATE_MS : 0) >= from
+/** What a worker sends between a long fault of Redis and hearing of its lost lock may be lost, too. */
+function hits({ victim, at, until }: Injected, from: number, to: number): boolean {
+  const isLong = victim === 'redis' && until - at > LOCK_MAY_EXPIRE_MS
+  return breakers.has(victim) && at <= to && until + (isLong ? TOLD_LATE_MS : 0) >= from
+}
 
 /** Answered requests, without those that only wait: whether a wait is needed is a matter of time. */
 export function neededRequests(journal: Journal): number {
